@@ -1,0 +1,241 @@
+"""What an environment is, and how calls are replayed in it.
+
+A tool is a function of a `Draft` and keyword arguments. It reads and writes the draft, returns what the agent sees, and
+refuses by raising. As in tau2, a refusal is an answer and not the end: the run goes on, and whatever the tool wrote
+before it raised stays (a booking that names one certificate twice has used it up when it fails).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import attrs
+
+from multigold.errors import CallError
+from multigold.model.task import Requestor, ToolCall
+from multigold.state.canonical import Json, clone
+from multigold.state.database import Draft, EndState
+from multigold.state.equivalence import Conventions
+
+ToolFunction: TypeAlias = Callable[..., Json]
+"""`function(draft, **arguments) -> observation`; raises to refuse."""
+
+ToolKind: TypeAlias = Literal["read", "write", "generic"]
+"""`read` and `generic` tools never change a state; `generic` ones do not look at it either."""
+
+Invariant: TypeAlias = Callable[[EndState, EndState], Iterable[str]]
+"""`invariant(initial, end)` yields a sentence for each fault among the records that changed; nothing where all is well."""
+
+
+class RefusalError(Exception):
+    """A tool says no. Part of the environment's behaviour, not an error of multigold: `step` turns it into an answer."""
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class Tool:
+    """A tool of an environment.
+
+    Attributes:
+        name: What calls name it by.
+        function: Its behaviour.
+        kind: Whether it can change the state.
+    """
+
+    name: str
+    function: ToolFunction
+    kind: ToolKind
+
+    @cached_property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """The parameters that a call may give, by name: all but the draft."""
+        parameters = list(inspect.signature(self.function).parameters.values())[1:]
+        return {parameter.name: parameter for parameter in parameters}
+
+    @cached_property
+    def required(self) -> frozenset[str]:
+        """Names of the parameters that a call must give."""
+        return frozenset(n for n, p in self.parameters.items() if p.default is inspect.Parameter.empty)
+
+
+def tool_table(functions: Mapping[ToolKind, Iterable[ToolFunction]]) -> dict[str, Tool]:
+    """Return tools by name from plain functions grouped by kind; each is named as its function."""
+    return {
+        function.__name__: Tool(name=function.__name__, function=function, kind=kind)
+        for kind, group in functions.items()
+        for function in group
+    }
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Environment:
+    """An initial state and the tools that change it.
+
+    Attributes:
+        name: Such as `tau2-airline`.
+        initial: The state that every task starts in, unless it says otherwise.
+        tools: The agent's tools by name.
+        user_tools: The simulated user's tools by name.
+        invariants: Named checks of what changed; patterns and the audit of golds use them.
+        conventions: What the domain declares about its records, for equivalences and comparison.
+        prepare: Applies a task's own initial state to the environment's; None where the domain has no such thing.
+        synchronise: Brings the two sides in step after a call; None where the domain has one side.
+        data_digest: SHA-256 of the data that the initial state was read from; empty where unknown.
+    """
+
+    name: str
+    initial: EndState
+    tools: Mapping[str, Tool]
+    user_tools: Mapping[str, Tool] = attrs.field(factory=dict)
+    invariants: Mapping[str, Invariant] = attrs.field(factory=dict)
+    conventions: Conventions = attrs.field(factory=Conventions)
+    prepare: Callable[[EndState, Json], EndState] | None = None
+    synchronise: Callable[[Drafts], None] | None = None
+    data_digest: str = ""
+
+    def tool(self, name: str, requestor: Requestor = "assistant") -> Tool | None:
+        """Return a tool of one side by name; None where there is none."""
+        return (self.user_tools if requestor == "user" else self.tools).get(name)
+
+
+class Drafts:
+    """The two sides of a state while calls run: the agent's draft and, where the domain has one, the user's."""
+
+    __slots__ = ("agent", "user")
+
+    def __init__(self, state: EndState) -> None:
+        self.agent = state.agent.draft()
+        self.user: Draft | None = None if state.user is None else state.user.draft()
+
+    def side(self, requestor: Requestor) -> Draft:
+        """Return the draft that a requestor's tools work on; the agent's where the domain has one side."""
+        return self.user if requestor == "user" and self.user is not None else self.agent
+
+    def freeze(self) -> EndState:
+        """Return the present content as a state; later writes leave it alone."""
+        return EndState(self.agent.freeze(), user=None if self.user is None else self.user.freeze())
+
+
+RefusalKind: TypeAlias = Literal["unknown_tool", "bad_arguments", "refused"]
+
+
+@attrs.frozen(kw_only=True)
+class Refusal:
+    """A call that was not carried out, or not to its end.
+
+    Attributes:
+        kind: `unknown_tool`, `bad_arguments` (names missing or unexpected, or no object at all), or `refused` by the tool.
+        message: What the tool said.
+    """
+
+    kind: RefusalKind
+    message: str
+
+
+@attrs.frozen(kw_only=True)
+class Outcome:
+    """What came of one call: an observation, or a refusal."""
+
+    call: ToolCall
+    observation: Json = None
+    refusal: Refusal | None = None
+
+
+def step(environment: Environment, drafts: Drafts, call: ToolCall, *, synchronise: bool = True) -> Outcome:
+    """Run one call.
+
+    Args:
+        environment: Whose tools to use.
+        drafts: Read and written in place.
+        call: The call; its arguments are copied, so that nothing of the record ends up in the state.
+        synchronise: Whether to bring the two sides in step afterwards.
+
+    Returns:
+        What came of it. A tool that raises, whatever it raises, has refused: tau2 answers every exception of a tool
+        with an error message and goes on (`environment.py`, `get_response`).
+    """
+    tool = environment.tool(call.name, call.requestor)
+    refusal = _unfit(tool, call)
+    observation: Json = None
+    if tool is not None and refusal is None:
+        try:
+            observation = tool.function(drafts.side(call.requestor), **clone(dict(call.arguments or {})))
+        except Exception as error:
+            refusal = Refusal(kind="refused", message=f"{_kind(error)}{error}")
+    if synchronise and environment.synchronise is not None:
+        environment.synchronise(drafts)
+    return Outcome(call=call, observation=None if refusal else observation, refusal=refusal)
+
+
+def _kind(error: Exception) -> str:
+    return "" if isinstance(error, RefusalError) else f"{type(error).__name__}: "
+
+
+def _unfit(tool: Tool | None, call: ToolCall) -> Refusal | None:
+    """Return why a call cannot even be tried; None where it can."""
+    if tool is None:
+        return Refusal(kind="unknown_tool", message=f"Tool '{call.name}' not found.")
+    if call.arguments is None:
+        return Refusal(kind="bad_arguments", message="the arguments are not a JSON object")
+    unexpected = call.arguments.keys() - tool.parameters.keys()
+    if unexpected:
+        return Refusal(kind="bad_arguments", message=f"unexpected argument {sorted(unexpected)[0]!r}")
+    missing = tool.required - call.arguments.keys()
+    if missing:
+        return Refusal(kind="bad_arguments", message=f"missing argument {sorted(missing)[0]!r}")
+    return None
+
+
+@attrs.frozen(kw_only=True)
+class Replay:
+    """The end of a replay: the state, and what came of each call in order."""
+
+    end_state: EndState
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def refusals(self) -> tuple[tuple[int, Refusal], ...]:
+        """Index and refusal of every call that was not carried out."""
+        return tuple((index, o.refusal) for index, o in enumerate(self.outcomes) if o.refusal is not None)
+
+
+def replay(
+    environment: Environment, calls: Iterable[ToolCall], *, initial: EndState | None = None, synchronise: bool = True
+) -> Replay:
+    """Run calls in order, from the environment's initial state or another; neither is changed (law 3).
+
+    Args:
+        environment: Whose tools to use.
+        calls: The calls.
+        initial: Where to start; None for the environment's own initial state.
+        synchronise: Whether to bring the two sides in step after each call. tau2 does so for an agent's calls and not
+            for a gold's (`evaluator_env.py`), so the benchmark's own gold is replayed with False.
+
+    Returns:
+        The end state and the outcome of each call.
+    """
+    drafts = Drafts(initial or environment.initial)
+    outcomes = tuple(step(environment, drafts, call, synchronise=synchronise) for call in calls)
+    return Replay(end_state=drafts.freeze(), outcomes=outcomes)
+
+
+def initial_state(environment: Environment, task_initial: EndState | None, changes: Json) -> EndState:
+    """Return the state that a task starts in.
+
+    Args:
+        environment: The environment.
+        task_initial: The task's own state, which wins where it is given.
+        changes: The task's changes to the environment's initial state (tau2: `initial_state`); None for none.
+
+    Raises:
+        CallError: Where the task asks for changes that the environment does not know how to make.
+    """
+    if task_initial is not None:
+        return task_initial
+    if not changes:
+        return environment.initial
+    if environment.prepare is None:
+        raise CallError(f"the environment {environment.name} cannot apply a task's own initial state")
+    return environment.prepare(environment.initial, changes)

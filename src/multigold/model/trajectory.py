@@ -1,0 +1,182 @@
+"""What one run did, as its file tells it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+import attrs
+
+from multigold.errors import ResultsError
+from multigold.model.task import Requestor, ToolCall
+from multigold.state.canonical import Json
+from multigold.state.database import Database, EndState
+
+
+@attrs.frozen(kw_only=True)
+class RecordedCall:
+    """A tool call with what the file says came of it.
+
+    Attributes:
+        call: The call.
+        result: What the tool answered, as recorded text; None where the file has no answer to it.
+        refused: Whether the recorded answer is a refusal; None where the file does not tell.
+        message: Index of the message that holds the call.
+    """
+
+    call: ToolCall
+    result: str | None = None
+    refused: bool | None = None
+    message: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class Message:
+    """One message of the talk; tool calls and results stand in `Trajectory.calls`.
+
+    Attributes:
+        role: `assistant`, `user`, `system` or `tool`.
+        text: What was said; empty where nothing was.
+    """
+
+    role: str
+    text: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Recorded:
+    """The verdict that the file itself carries.
+
+    Attributes:
+        reward: The recorded reward; None where there is none.
+        db_match: The recorded database verdict; None where there is none.
+        breakdown: Recorded factor by factor, such as `{"DB": 1.0, "COMMUNICATE": 1.0}`.
+        reward_basis: The factors that the file says were multiplied; None where it does not say.
+    """
+
+    reward: float | None = None
+    db_match: bool | None = None
+    breakdown: Mapping[str, float] = attrs.field(factory=dict)
+    reward_basis: tuple[str, ...] | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Trajectory:
+    """One run of one task by one agent: its tool calls in order, or the state that it ended in.
+
+    Attributes:
+        calls: The calls in order; None where only an end state is known.
+        end_state: The end state, where it is known without replay.
+        messages: The talk.
+        termination: Why the run ended, in the benchmark's word (`user_stop`); None where nothing was recorded.
+        recorded: The verdict in the file.
+        run_id: The file's own id of the run.
+        task_id: The task that the run is of.
+        trial: Which of several runs of one task by one agent.
+        agent: Model and implementation.
+    """
+
+    calls: tuple[RecordedCall, ...] | None = None
+    end_state: EndState | None = None
+    messages: tuple[Message, ...] = ()
+    termination: str | None = None
+    recorded: Recorded = attrs.field(factory=Recorded)
+    run_id: str = ""
+    task_id: str = ""
+    trial: int = 0
+    agent: str = ""
+
+    @classmethod
+    def from_end_state(
+        cls, agent: Database | Mapping[str, Json], *, user: Database | Mapping[str, Json] | None = None
+    ) -> Trajectory:
+        """Make a trajectory of which only the end state is known.
+
+        Args:
+            agent: The agent's database after the run, as a `Database` or plain data.
+            user: The user's database, where the domain has one.
+
+        Raises:
+            StateError: Where the data is not JSON.
+        """
+        sides = [
+            database if isinstance(database, Database) or database is None else Database.from_json(database)
+            for database in (agent, user)
+        ]
+        assert sides[0] is not None
+        return cls(end_state=EndState(sides[0], user=sides[1]))
+
+    @classmethod
+    def from_calls(cls, calls: Iterable[ToolCall], *, termination: str | None = None) -> Trajectory:
+        """Make a trajectory from calls alone, as a gold is written."""
+        return cls(calls=tuple(RecordedCall(call=call) for call in calls), termination=termination)
+
+    @classmethod
+    def from_messages(cls, messages: Iterable[Mapping[str, Json]], *, termination: str | None = None) -> Trajectory:
+        """Make a trajectory from a list of OpenAI-style chat messages.
+
+        Args:
+            messages: `{"role", "content", "tool_calls"?, "tool_call_id"?}`; calls as `{"id", "function": {"name",
+                "arguments"}}` or flat `{"id", "name", "arguments"}`; arguments as an object or as JSON text.
+            termination: Why the run ended, where known.
+
+        Raises:
+            ResultsError: Where a message is not of that form.
+        """
+        talk: list[Message] = []
+        calls: list[RecordedCall] = []
+        for index, message in enumerate(messages):
+            where = f"messages[{index}]"
+            if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
+                raise ResultsError("a message is an object with a role", where=where)
+            role, content = message["role"], content_text(message.get("content"))
+            if role == "tool":
+                _answer(calls, message.get("tool_call_id") or message.get("id"), content, message.get("error"))
+            talk.append(Message(role=role, text=content))
+            for call in message.get("tool_calls") or ():
+                calls.append(RecordedCall(call=parse_call(call, role, where), message=index))
+        return cls(calls=tuple(calls), messages=tuple(talk), termination=termination)
+
+
+def content_text(content: Json) -> str:
+    """Return the text of a message's content: a string, a list of parts, or nothing."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "".join(part.get("text") or "" for part in content if isinstance(part, dict))
+    return ""
+
+
+def parse_call(call: Json, role: str, where: str) -> ToolCall:
+    """Read one tool call in the OpenAI or the flat form.
+
+    Raises:
+        ResultsError: Where it has no name.
+    """
+    body = call.get("function", call) if isinstance(call, Mapping) else {}
+    name = body.get("name") if isinstance(body, Mapping) else None
+    if not isinstance(name, str):
+        raise ResultsError("a tool call has a name", where=where)
+    requestor: Requestor = "user" if role == "user" else "assistant"
+    return ToolCall(name, parse_arguments(body.get("arguments")), requestor=requestor, id=str(call.get("id") or ""))
+
+
+def parse_arguments(arguments: Json) -> dict[str, Json] | None:
+    """Return a call's arguments as an object: given as one, as its JSON text, or as nothing; None where it is neither."""
+    if arguments is None or arguments == "":
+        return {}
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments)
+        except (ValueError, RecursionError):
+            return None
+    return arguments if isinstance(arguments, dict) else None
+
+
+def _answer(calls: list[RecordedCall], call_id: Json, content: str, error: Json) -> None:
+    """Give a result to the earliest unanswered call of that id: ids are reused, and results come in order."""
+    for position, recorded in enumerate(calls):
+        if recorded.result is None and (not call_id or recorded.call.id == call_id):
+            refused = error if isinstance(error, bool) else None
+            calls[position] = attrs.evolve(recorded, result=content, refused=refused)
+            return
