@@ -213,7 +213,7 @@ class Verdict:
         Args:
             limit: Lines per reading; what is left out is counted.
         """
-        from multigold.explanation import explain_verdict
+        from multigold.model.explanation import explain_verdict
 
         return explain_verdict(self, limit=limit)
 

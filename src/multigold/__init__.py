@@ -1,0 +1,115 @@
+"""Score AI agents fairly where the policy they follow is ambiguous: several admissible end states per task, not one.
+
+    import multigold
+    verdict = multigold.score(task, trajectory, golds)
+
+The names below are the public ones, loaded when they are first used; importing the package opens no file and imports
+nothing heavy. Everything else may change between minor versions.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from multigold._version import __version__
+
+if TYPE_CHECKING:
+    from multigold.aggregation import Report as Report
+    from multigold.catalogues import load_catalogue as load_catalogue
+    from multigold.datasets import load_environment as load_environment
+    from multigold.environments.base import Environment as Environment
+    from multigold.environments.base import RefusalError as RefusalError
+    from multigold.environments.base import Tool as Tool
+    from multigold.environments.base import replay as replay
+    from multigold.errors import MultigoldError as MultigoldError
+    from multigold.model.catalogue import Catalogue as Catalogue
+    from multigold.model.gold import GoldSet as GoldSet
+    from multigold.model.gold import Reading as Reading
+    from multigold.model.loophole import Clause as Clause
+    from multigold.model.loophole import Loophole as Loophole
+    from multigold.model.loophole import LoopholeCategory as LoopholeCategory
+    from multigold.model.task import Criteria as Criteria
+    from multigold.model.task import Task as Task
+    from multigold.model.task import ToolCall as ToolCall
+    from multigold.model.trajectory import Trajectory as Trajectory
+    from multigold.model.verdict import Verdict as Verdict
+    from multigold.rescoring import Options as Options
+    from multigold.rescoring import check_recorded as check_recorded
+    from multigold.rescoring import rescore as rescore
+    from multigold.rescoring import summarise as summarise
+    from multigold.scoring import score as score
+    from multigold.state.database import Database as Database
+    from multigold.state.database import Draft as Draft
+    from multigold.state.database import EndState as EndState
+    from multigold.state.delta import Delta as Delta
+    from multigold.state.delta import diff as diff
+    from multigold.state.equivalence import EQUIVALENCES as EQUIVALENCES
+    from multigold.state.equivalence import Conventions as Conventions
+
+_HOMES = {
+    "multigold.aggregation": ("Report",),
+    "multigold.catalogues": ("load_catalogue",),
+    "multigold.datasets": ("load_environment",),
+    "multigold.environments.base": ("Environment", "RefusalError", "Tool", "replay"),
+    "multigold.errors": ("MultigoldError",),
+    "multigold.model.catalogue": ("Catalogue",),
+    "multigold.model.gold": ("GoldSet", "Reading"),
+    "multigold.model.loophole": ("Clause", "Loophole", "LoopholeCategory"),
+    "multigold.model.task": ("Criteria", "Task", "ToolCall"),
+    "multigold.model.trajectory": ("Trajectory",),
+    "multigold.model.verdict": ("Verdict",),
+    "multigold.rescoring": ("Options", "check_recorded", "rescore", "summarise"),
+    "multigold.scoring": ("score",),
+    "multigold.state.database": ("Database", "Draft", "EndState"),
+    "multigold.state.delta": ("Delta", "diff"),
+    "multigold.state.equivalence": ("EQUIVALENCES", "Conventions"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "EQUIVALENCES",
+    "Catalogue",
+    "Clause",
+    "Conventions",
+    "Criteria",
+    "Database",
+    "Delta",
+    "Draft",
+    "EndState",
+    "Environment",
+    "GoldSet",
+    "Loophole",
+    "LoopholeCategory",
+    "MultigoldError",
+    "Options",
+    "Reading",
+    "RefusalError",
+    "Report",
+    "Task",
+    "Tool",
+    "ToolCall",
+    "Trajectory",
+    "Verdict",
+    "__version__",
+    "check_recorded",
+    "diff",
+    "load_catalogue",
+    "load_environment",
+    "replay",
+    "rescore",
+    "score",
+    "summarise",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'multigold' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

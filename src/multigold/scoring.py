@@ -1,0 +1,436 @@
+"""One run, held against every reading.
+
+    trajectory -> end state -> which readings admit it -> what counts -> the verdict
+
+`score` is the whole of it for one run. Whoever scores many runs of one task compiles its golds once
+(`multigold.admission.compile_golds`) and calls `judge` for each; nothing is kept between calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import attrs
+
+from multigold.admission import Admitted, Candidate, CompiledGolds, compile_golds
+from multigold.environments.base import Drafts, Environment, Outcome, step
+from multigold.errors import CallError
+from multigold.model.gold import AllOf, CallEvidence, Evidence, GoldSet
+from multigold.model.task import Task, ToolCall
+from multigold.model.trajectory import RecordedCall, Trajectory
+from multigold.model.verdict import Comparison, EvidenceState, Fidelity, Match, Reason, Rewards, Verdict
+from multigold.rewards import best, combine, other_factors, reward_basis
+from multigold.state.canonical import Json, same
+from multigold.state.database import EndState
+from multigold.state.delta import Delta, diff
+
+NORMAL_ENDS = frozenset({"user_stop", "agent_stop"})
+"""Terminations after which tau2 scores the state (`evaluator.py`); any other ends a run that scores 0."""
+
+OUT_OF_SCOPE = "###OUT-OF-SCOPE###"
+"""What tau2's simulated user says when the talk has left its instructions: the simulator stopped, not the agent."""
+
+
+def score(
+    task: Task,
+    trajectory: Trajectory,
+    golds: GoldSet | None = None,
+    *,
+    environment: Environment | None = None,
+    equivalences: Sequence[str] = (),
+    contested: bool = False,
+) -> Verdict:
+    """Score one run of a task against every reading of its gold set.
+
+    Args:
+        task: The task. It needs an initial state, or an environment that has one.
+        trajectory: What the run did.
+        golds: The readings; those of a set with several task texts are selected by the task's text. None: the
+            benchmark's own gold alone.
+        environment: Replays calls. Not needed where trajectory and gold set give states outright.
+        equivalences: Names of equivalences to try where strict comparison fails; see `multigold.EQUIVALENCES`.
+        contested: Whether contested readings count too.
+
+    Returns:
+        The verdict.
+
+    Raises:
+        CallError: Where an environment or an initial state is needed and missing, or an equivalence is unknown.
+        GoldSetError: Where the gold set itself is wrong.
+        StateError: Where the end state has other sides than the golds.
+    """
+    selected = golds if golds is None or golds.text is not None else golds.for_text(task.text_fingerprint())
+    compiled = compile_golds(
+        task, selected, environment, equivalences=equivalences, other_version=golds is not None and selected is None
+    )
+    return judge(task, trajectory, compiled, environment=environment, contested=contested)
+
+
+def judge(
+    task: Task,
+    trajectory: Trajectory,
+    golds: CompiledGolds,
+    *,
+    environment: Environment | None = None,
+    contested: bool = False,
+) -> Verdict:
+    """Score one run against golds that were compiled before; `score` says what the arguments mean."""
+    verdict = _blank(task, trajectory, golds)
+    if trajectory.termination == "infrastructure_error":
+        return unscored(verdict, "infrastructure_error", "the run was stopped by its own infrastructure")
+    if trajectory.calls is None and trajectory.end_state is None:
+        return unscored(verdict, "no_calls", "the file holds neither the run's calls nor its end state")
+    walk = follow(trajectory, golds.start, environment)
+    verdict = attrs.evolve(verdict, fidelity=walk.fidelity)
+    if walk.fidelity.drift:
+        return unscored(verdict, "replay_drift", walk.fidelity.drift)
+    candidate = golds.candidate(walk.end_state)
+    comparisons = tuple(_compare(admitted, candidate, walk, trajectory) for admitted in golds.readings)
+    return _conclude(verdict, task, trajectory, golds, candidate, comparisons, contested)
+
+
+def _blank(task: Task, trajectory: Trajectory, golds: CompiledGolds) -> Verdict:
+    gold_set = golds.gold_set
+    return Verdict(
+        outcome="unscored",
+        benchmark_faults=golds.benchmark.faults if golds.benchmark else (),
+        benchmark_readings=golds.benchmark_readings,
+        recorded=trajectory.recorded,
+        stratum=golds.stratum,
+        termination=trajectory.termination,
+        task_id=task.id,
+        run_id=trajectory.run_id,
+        trial=trajectory.trial,
+        agent=trajectory.agent,
+        domain=task.domain,
+        loopholes=gold_set.loopholes if gold_set else (),
+        do_nothing=baseline(golds, evidence=False),
+        always_refuse=baseline(golds, evidence=True),
+    )
+
+
+def unscored(verdict: Verdict, code: str, sentence: str) -> Verdict:
+    """Return the verdict as unscored for a reason; unscored is not zero and not dropped."""
+    return attrs.evolve(verdict, outcome="unscored", reason=Reason(code=code, sentence=sentence))
+
+
+# Following the record
+
+
+@attrs.frozen(kw_only=True)
+class Walk:
+    """A run followed to its end.
+
+    Attributes:
+        end_state: Where it ended.
+        calls: Each call and whether it succeeded; None where only the end state is known.
+        fidelity: How well the replay followed the record.
+    """
+
+    end_state: EndState
+    calls: tuple[tuple[ToolCall, bool], ...] | None
+    fidelity: Fidelity
+
+
+def follow(trajectory: Trajectory, start: EndState, environment: Environment | None) -> Walk:
+    """Replay the calls of a run, or take the end state that it states.
+
+    Reads whose recorded outcome is known are not run again: they change nothing. Writes are run, and what comes of them
+    is held against the record. A recorded success that the environment refuses, or a recorded refusal that it carries
+    out, is drift: the state is not the one that the run had.
+
+    Raises:
+        CallError: Where calls must be replayed and there is no environment.
+    """
+    if trajectory.end_state is not None:
+        return Walk(end_state=trajectory.end_state, calls=_recorded_calls(trajectory), fidelity=Fidelity())
+    if environment is None:
+        raise CallError("the run's calls can only be replayed in an environment", remedy="Pass environment=...")
+    drafts = Drafts(start)
+    counts = dict.fromkeys(("replayed", "refused", "unknown", "skipped", "differing"), 0)
+    calls: list[tuple[ToolCall, bool]] = []
+    drift = first_difference = ""
+    for index, recorded in enumerate(trajectory.calls or ()):
+        tool = environment.tool(recorded.call.name, recorded.call.requestor)
+        if tool is not None and tool.kind != "write" and recorded.refused is not None:
+            counts["skipped"] += 1
+            calls.append((recorded.call, not recorded.refused))
+            continue
+        outcome = step(environment, drafts, recorded.call)
+        succeeded = outcome.refusal is None
+        counts[_count_of(outcome)] += 1
+        calls.append((recorded.call, succeeded if recorded.refused is None else not recorded.refused))
+        difference = _difference(recorded, outcome)
+        if difference:
+            counts["differing"] += 1
+            first_difference = first_difference or f"call {index} ({recorded.call.name}): {difference}"
+            drift = drift or _drift(recorded, outcome, index)
+    fidelity = Fidelity(calls=len(calls), first_difference=first_difference, drift=drift, **counts)
+    return Walk(end_state=drafts.freeze(), calls=tuple(calls), fidelity=fidelity)
+
+
+def _recorded_calls(trajectory: Trajectory) -> tuple[tuple[ToolCall, bool], ...] | None:
+    if trajectory.calls is None:
+        return None
+    return tuple((recorded.call, recorded.refused is not True) for recorded in trajectory.calls)
+
+
+def _count_of(outcome: Outcome) -> str:
+    if outcome.refusal is None:
+        return "replayed"
+    return "unknown" if outcome.refusal.kind == "unknown_tool" else "refused"
+
+
+def _difference(recorded: RecordedCall, outcome: Outcome) -> str:
+    """Say how a recorded result differs from the recomputed one; empty where it does not or nothing was recorded."""
+    if recorded.refused is None or recorded.result is None:
+        return ""
+    if recorded.refused != (outcome.refusal is not None):
+        return "recorded as refused, now carried out" if recorded.refused else "recorded as carried out, now refused"
+    if outcome.refusal is None and not _same_result(recorded.result, outcome.observation):
+        return "the recorded result differs from the recomputed one"
+    return ""
+
+
+def _same_result(recorded: str, observation: Json) -> bool:
+    if isinstance(observation, str):
+        return recorded == observation
+    import msgspec
+
+    try:
+        return same(_settle(msgspec.json.decode(recorded)), _settle(observation))
+    except (msgspec.DecodeError, RecursionError, ValueError):
+        return False
+
+
+def _settle(value: Json) -> Json:
+    """Drop null members: whether a tool prints a null or leaves it out is no difference in what it did."""
+    if isinstance(value, dict):
+        return {key: _settle(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_settle(item) for item in value]
+    return value
+
+
+def _drift(recorded: RecordedCall, outcome: Outcome, index: int) -> str:
+    if recorded.refused == (outcome.refusal is not None):
+        return ""
+    did, does = ("refused", "carries it out") if recorded.refused else ("carried out", "refuses it")
+    detail = f" ({outcome.refusal.message})" if outcome.refusal else ""
+    return f"call {index} ({recorded.call.name}) was {did} when it was recorded, and the replay {does}{detail}"
+
+
+# Holding the end against the readings
+
+
+def _compare(admitted: Admitted, candidate: Candidate, walk: Walk, trajectory: Trajectory) -> Comparison:
+    reading = admitted.reading
+    found = admitted.find(candidate)
+    match = None
+    if found is not None:
+        member, equivalences = found
+        evidence = _evidence_state(reading.evidence, walk.calls)
+        match = Match(
+            reading=reading.id,
+            standing=reading.standing,
+            equivalences=equivalences,
+            evidence=evidence,
+            vacuous=evidence == "unmet" or (not candidate.changes and _undecided(walk, trajectory)),
+            member=member,
+        )
+    delta, faults = (Delta({}), ()) if match else _distance(admitted, candidate)
+    return Comparison(
+        reading=reading.id,
+        title=reading.title,
+        standing=reading.standing,
+        match=match,
+        delta=delta,
+        faults=faults,
+        width=admitted.width,
+    )
+
+
+def _undecided(walk: Walk, trajectory: Trajectory) -> bool:
+    """Tell whether an untouched state shows no decision: no call ever succeeded, or the simulated user broke off."""
+    idle = walk.calls is not None and not any(succeeded for _, succeeded in walk.calls)
+    return idle or simulator_stopped(trajectory)
+
+
+def simulator_stopped(trajectory: Trajectory) -> bool:
+    """Tell whether the simulated user ended the run because the talk had left its instructions."""
+    for message in reversed(trajectory.messages):
+        if message.role == "user":
+            return OUT_OF_SCOPE in message.text
+    return False
+
+
+def _distance(admitted: Admitted, candidate: Candidate) -> tuple[Delta | None, tuple[str, ...]]:
+    """Return the delta from the nearest member, or what the pattern refuses where the reading has no members."""
+    if admitted.members:
+        deltas = (diff(member.state, candidate.state) for member in admitted.members)
+        return min(deltas, key=len), ()
+    faults = [tuple(p.faults(candidate.initial, candidate.state, candidate.changes)) for p in admitted.patterns]
+    return None, min(faults, key=len, default=())
+
+
+def _evidence_state(evidence: Evidence | None, calls: Sequence[tuple[ToolCall, bool]] | None) -> EvidenceState:
+    if evidence is None:
+        return "not_asked"
+    if calls is None:
+        return "unknown"
+    return "met" if shows(evidence, calls) else "unmet"
+
+
+def shows(evidence: Evidence, calls: Sequence[tuple[ToolCall, bool]]) -> bool:
+    """Tell whether calls, each with whether it succeeded, are the evidence that is asked for."""
+    if isinstance(evidence, CallEvidence):
+        return any(_is_evidence(evidence, call, succeeded) for call, succeeded in calls)
+    quantify: Callable[[Iterable[bool]], bool] = all if isinstance(evidence, AllOf) else any
+    return quantify(shows(part, calls) for part in evidence.parts)
+
+
+def _is_evidence(evidence: CallEvidence, call: ToolCall, succeeded: bool) -> bool:
+    arguments = call.arguments or {}
+    return (
+        call.name == evidence.tool
+        and evidence.requestor in (None, call.requestor)
+        and evidence.succeeded in (None, succeeded)
+        and all(name in arguments and same(arguments[name], value) for name, value in evidence.arguments.items())
+    )
+
+
+# What counts
+
+
+def _counts(match: Match | None, standings: Sequence[str], golds: CompiledGolds) -> bool:
+    """Tell whether a match counts. The benchmark's own gold, where no readings apply, counts as the benchmark says."""
+    if match is None or match.standing not in standings:
+        return False
+    return golds.gold_set is None or not (match.vacuous or match.evidence == "unknown")
+
+
+def _conclude(
+    verdict: Verdict,
+    task: Task,
+    trajectory: Trajectory,
+    golds: CompiledGolds,
+    candidate: Candidate,
+    comparisons: tuple[Comparison, ...],
+    contested: bool,
+) -> Verdict:
+    ended = trajectory.termination is None or trajectory.termination in NORMAL_ENDS
+    benchmark = None if golds.benchmark is None else ended and golds.benchmark.state == candidate.state
+    matches = tuple(c.match for c in comparisons if c.match) if ended else ()
+    standings = ("core", "contested") if contested else ("core",)
+    verdict = attrs.evolve(
+        verdict,
+        matched=tuple(match.reading for match in matches if _counts(match, standings, golds)),
+        matches=matches,
+        comparisons=comparisons if ended else tuple(attrs.evolve(c, match=None) for c in comparisons),
+        benchmark_matched=benchmark,
+        rewards=_columns(task, trajectory, golds, matches, benchmark),
+        positions=_positions(golds, matches),
+    )
+    if not golds.readings and golds.benchmark is None:
+        return unscored(verdict, "no_gold", "the benchmark states no gold for this task, and no gold set applies")
+    unknown = [match.reading for match in matches if match.evidence == "unknown"]
+    if unknown and not verdict.matched:
+        sentence = f"the end state is in {', '.join(unknown)}, but no calls are known to show for it"
+        return unscored(verdict, "evidence_unknown", sentence)
+    if verdict.matched and (verdict.rewards.with_contested if contested else verdict.rewards.core) is None:
+        verdict = attrs.evolve(verdict, bounds=(0.0, 1.0))
+        return unscored(verdict, "factor_missing", "a factor of the reward besides the database is not in the file")
+    if verdict.matched:
+        return attrs.evolve(verdict, outcome="matched", reason=None)
+    return attrs.evolve(verdict, outcome="unmatched", reason=_why_not(trajectory, matches, ended))
+
+
+def _why_not(trajectory: Trajectory, matches: Sequence[Match], ended: bool) -> Reason:
+    if not ended:
+        return Reason(code="ended_early", sentence=f"the run ended by {trajectory.termination}, so it matches nothing")
+    if matches and simulator_stopped(trajectory):
+        return Reason(code="simulator_stop", sentence="the simulated user broke off before the agent had decided")
+    if any(match.vacuous for match in matches):
+        return Reason(code="vacuous", sentence="the database is untouched and the run shows no evidence of a decision")
+    if matches:
+        standing = sorted({match.standing for match in matches})
+        return Reason(code="standing", sentence=f"only readings that do not count match ({', '.join(standing)})")
+    return Reason(code="no_reading", sentence="the end state is in no reading")
+
+
+def _columns(
+    task: Task, trajectory: Trajectory, golds: CompiledGolds, matches: Sequence[Match], benchmark: bool | None
+) -> Rewards:
+    basis = reward_basis(task.criteria, trajectory)
+
+    def reward(database: bool | None, reading: str | None = None) -> float | None:
+        communicate = None if reading is None else _communicate(golds, reading)
+        return combine(database, other_factors(task.criteria, trajectory, communicate=communicate), basis)
+
+    def column(standings: Sequence[str], *, strict: bool = False) -> float | None:
+        if not golds.readings:
+            return reward(benchmark)
+        counted = [m for m in matches if _counts(m, standings, golds) and not (strict and m.equivalences)]
+        return best([reward(True, m.reading) for m in counted]) if counted else reward(False)
+
+    single, core = reward(benchmark), column(("core",))
+    return Rewards(
+        single=single,
+        core=core,
+        core_or_single=best([core] if benchmark is None else [core, single]),
+        with_contested=column(("core", "contested")),
+        core_strict=column(("core",), strict=True),
+    )
+
+
+def _communicate(golds: CompiledGolds, reading_id: str) -> tuple[str, ...] | None:
+    for admitted in golds.readings:
+        if admitted.reading.id == reading_id:
+            return admitted.reading.communicate
+    return None
+
+
+def _positions(golds: CompiledGolds, matches: Sequence[Match]) -> dict[str, tuple[str, ...]]:
+    """Return, for each loophole, the sides that the matched readings take; vacuous matches take none."""
+    sides: dict[str, set[str]] = {}
+    matched = {match.reading for match in matches if not match.vacuous}
+    for admitted in golds.readings:
+        if admitted.reading.id in matched:
+            for loophole, side in admitted.reading.positions.items():
+                sides.setdefault(loophole, set()).add(side)
+    return {loophole: tuple(sorted(taken)) for loophole, taken in sorted(sides.items())}
+
+
+# Baselines
+
+
+def baseline(golds: CompiledGolds, *, evidence: bool) -> Rewards:
+    """Return what a run scores that leaves the database untouched, by the database factor alone.
+
+    Args:
+        golds: The compiled golds.
+        evidence: False for an agent that does nothing at all; True for one that always refuses, after looking at
+            everything that a reading could ask for.
+    """
+    untouched = golds.candidate(golds.start)
+
+    def admits(admitted: Admitted, standings: Sequence[str], *, strict: bool = False) -> bool:
+        found = admitted.find(untouched)
+        if found is None or admitted.reading.standing not in standings or (strict and found[1]):
+            return False
+        return golds.gold_set is None or evidence
+
+    def column(standings: Sequence[str], *, strict: bool = False) -> float:
+        return float(any(admits(admitted, standings, strict=strict) for admitted in golds.readings))
+
+    single = None if golds.benchmark is None else float(golds.benchmark.state == untouched.state)
+    core = column(("core",))
+    return Rewards(
+        single=single,
+        core=core,
+        core_or_single=max(core, single or 0.0),
+        with_contested=column(("core", "contested")),
+        core_strict=column(("core",), strict=True),
+    )
+
+
