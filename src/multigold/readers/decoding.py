@@ -1,0 +1,216 @@
+"""From bytes to JSON members that are not decoded yet.
+
+Result files are large and mostly not needed, so a document is first cut into members and items that stay raw bytes
+(`msgspec.Raw`), and each run is decoded by itself: one bad run spoils nothing else. What strict JSON does not know but
+Python writes (NaN, lone surrogates, control characters) is mended once for the whole document, and said so.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import json
+import math
+import re
+from collections.abc import Sequence
+from typing import Any, Final, TypeVar
+
+import attrs
+import msgspec
+
+from multigold.errors import ResultsError
+from multigold.readers.base import MAX_WHOLE_BYTES
+from multigold.state.canonical import MAX_DEPTH, Json
+
+_T = TypeVar("_T")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SPACE: Final = b" \t\r\n"
+NULL: Final = msgspec.Raw(b"null")
+
+TOO_DEEP = "it is nested too deeply to be a results file"
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class Document:
+    """A JSON document cut into raw pieces: an object's members, or an array's items; the other is None.
+
+    Attributes:
+        name: The file's name.
+        digest: SHA-256 of its bytes.
+        members: The members of an object, raw.
+        items: The items of an array, raw.
+        warnings: What had to be mended.
+    """
+
+    name: str
+    digest: str
+    members: dict[str, msgspec.Raw] | None = None
+    items: Sequence[msgspec.Raw] | None = None
+    warnings: tuple[str, ...] = ()
+
+    def has(self, *names: str) -> bool:
+        """Tell whether it is an object that has all these members."""
+        return self.members is not None and all(name in self.members for name in names)
+
+    def member(self, name: str) -> msgspec.Raw:
+        """Return a raw member; JSON null where there is none."""
+        return NULL if self.members is None else self.members.get(name, NULL)
+
+    def array(self, name: str) -> list[msgspec.Raw]:
+        """Return the raw items of a member that is an array; none where it is null or missing.
+
+        Raises:
+            ResultsError: Where it is something else.
+        """
+        try:
+            return msgspec.json.decode(self.member(name), type=list[msgspec.Raw] | None) or []
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise ResultsError(f"`{name}` should be a list ({error})", where=self.name) from error
+
+    def value(self, name: str, kind: type[_T]) -> _T | None:
+        """Decode a member as a type; None where it is missing, null, or of another kind."""
+        return decoded(self.member(name), kind)
+
+
+def decoded(raw: msgspec.Raw | bytes, kind: type[_T]) -> _T | None:
+    """Decode raw JSON as a type; None where it is not of that type."""
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def sha256(data: bytes) -> str:
+    """Return the SHA-256 of bytes as 64 hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def read_document(data: bytes, name: str, *, max_bytes: int = MAX_WHOLE_BYTES) -> Document:
+    """Cut a JSON document into raw pieces.
+
+    Args:
+        data: The file's bytes: UTF-8 (or UTF-16 with its mark), with or without a byte order mark.
+        name: The file's name, for errors.
+        max_bytes: The size that is refused.
+
+    Raises:
+        ResultsError: Where it is too large, empty, broken off, no JSON, too deep, or neither an object nor an array.
+    """
+    if len(data) > max_bytes:
+        raise ResultsError(
+            f"{len(data):,} bytes are more than the limit of {max_bytes:,}",
+            where=name,
+            remedy="Split the file, or raise the limit.",
+        )
+    digest = sha256(data)
+    text = _as_utf8(data, name).strip(_SPACE)
+    if not text:
+        raise ResultsError("the file is empty", where=name, remedy="Was the run that should have written it stopped?")
+    try:
+        return Document(name=name, digest=digest, **_cut(text))
+    except RecursionError:
+        raise ResultsError(TOO_DEEP, where=name) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        mended, warnings = _mend(text, name, error)
+    return Document(name=name, digest=digest, warnings=warnings, **_cut(mended))
+
+
+def _cut(text: bytes) -> dict[str, Any]:
+    if text[:1] == b"{":
+        return {"members": msgspec.json.decode(text, type=dict[str, msgspec.Raw])}
+    if text[:1] == b"[":
+        return {"items": msgspec.json.decode(text, type=list[msgspec.Raw])}
+    msgspec.json.decode(text, type=msgspec.Raw)
+    return {}
+
+
+def _as_utf8(data: bytes, name: str) -> bytes:
+    if data.startswith(codecs.BOM_UTF8):
+        return data[len(codecs.BOM_UTF8) :]
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        try:
+            return data.decode("utf-16").encode()
+        except UnicodeError as error:
+            raise ResultsError(f"it begins like UTF-16 and is not ({error})", where=name) from error
+    return data
+
+
+def _mend(text: bytes, name: str, error: Exception) -> tuple[bytes, tuple[str, ...]]:
+    """Return strict JSON for what Python's own decoder reads, with a warning; refuse what it does not read either."""
+    try:
+        value = json.loads(text.decode(), strict=False)
+        mended = json.dumps(_strict(value)).encode()
+    except UnicodeDecodeError as fault:
+        raise ResultsError(
+            f"it is not UTF-8 text (byte {fault.start:,})",
+            where=name,
+            remedy="Is it JSON at all, or saved in another encoding?",
+        ) from fault
+    except RecursionError:
+        raise ResultsError(TOO_DEEP, where=name) from None
+    except ValueError as fault:
+        raise _broken(text, name, error, fault) from fault
+    return mended, ("the file is not strict JSON: NaN and infinities were read as null, lone surrogates as U+FFFD",)
+
+
+def _broken(text: bytes, name: str, error: Exception, fault: ValueError) -> ResultsError:
+    if "truncated" in str(error):
+        return ResultsError(
+            f"the JSON breaks off at byte {len(text):,}",
+            where=name,
+            remedy="The file was cut short: copy it again, or end the run that writes it.",
+        )
+    place = f"character {fault.pos:,}" if isinstance(fault, json.JSONDecodeError) else str(error)
+    words = fault.msg if isinstance(fault, json.JSONDecodeError) else str(fault)
+    return ResultsError(f"it is not JSON: {words} ({place})", where=name, remedy="Is it a results file?")
+
+
+def _strict(value: Json) -> Json:
+    """Return a value that strict JSON can hold."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list):
+        return [_strict(item) for item in value]
+    if isinstance(value, dict):
+        return {_strict(key): _strict(item) for key, item in value.items()}
+    return value
+
+
+def is_too_deep(value: Json, limit: int = MAX_DEPTH) -> bool:
+    """Tell whether a JSON value is nested deeper than `limit`, without recursion."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(limit):
+        if not level:
+            return False
+        level = [
+            item
+            for container in level
+            for item in (container.values() if isinstance(container, dict) else container)
+            if isinstance(item, dict | list)
+        ]
+    return bool(level)
+
+
+def sound(value: Json) -> Json:
+    """Return a value from Python's own JSON decoder made strict.
+
+    Raises:
+        ValueError: Where it is nested deeper than states may be, or holds a number that is not finite.
+    """
+    if is_too_deep(value):
+        raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+    return _finite(value)
+
+
+def _finite(value: Json) -> Json:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} is not a JSON number")
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    if isinstance(value, dict):
+        return {_finite(key): _finite(item) for key, item in value.items()}
+    return value
