@@ -184,6 +184,7 @@ class CompiledGolds:
         stratum: The stratum of runs of this text.
         equivalences: Names of the equivalences in force, in the order in which they are applied.
         conventions: What the domain declares about its records.
+        replays: Whether runs are replayed, so that a run without calls is known to have done nothing.
     """
 
     initial: EndState
@@ -195,6 +196,7 @@ class CompiledGolds:
     stratum: Stratum
     equivalences: tuple[str, ...]
     conventions: Conventions
+    replays: bool = False
 
     def candidate(self, end_state: EndState) -> Candidate:
         """Make an end state ready to be held against the readings."""
@@ -248,6 +250,7 @@ def compile_golds(
         stratum=_stratum(gold_set, readings, benchmark, admitting, other_version),
         equivalences=names,
         conventions=conventions,
+        replays=environment is not None,
     )
 
 

@@ -17,7 +17,7 @@ import attrs
 from multigold._version import __version__
 from multigold.admission import CompiledGolds, compile_golds
 from multigold.aggregation import Report, StrataOption, summarise_verdicts
-from multigold.catalogues import load_catalogue_for
+from multigold.catalogues import load_catalogue, load_gold_sets, shipped_catalogues
 from multigold.datasets import load_environment, load_tasks
 from multigold.environments.base import Environment
 from multigold.errors import CallError, GoldSetError, MultigoldError
@@ -170,6 +170,31 @@ def rescore(
     )
 
 
+def rescore_runs(
+    path: str | Path, *, task_id: str, trial: int | None = None, options: Options | None = None
+) -> tuple[Verdict, ...]:
+    """Re-score the runs of one task of a file, and no others.
+
+    Args:
+        path: The file.
+        task_id: The task's id.
+        trial: Only this trial; None for all.
+        options: How; see `Options`.
+
+    Raises:
+        ResultsError: Where the file cannot be read.
+        DataError: Where the benchmark's own data is missing.
+    """
+    desk = Desk(options or Options())
+    results = open_results(Path(path))
+    place = desk.place(results)
+    return tuple(
+        _named(judge_run(run, results, place, desk), results, str(path), desk.options)
+        for run in results.runs
+        if run.task_id == task_id and trial in (None, run.trajectory.trial)
+    )
+
+
 def _rescore_file(path: Path, desk: Desk, progress: Progress | None) -> tuple[FileReport, list[Verdict]]:
     results = open_results(path)
     place = desk.place(results)
@@ -243,7 +268,7 @@ class Desk:
         domain, options = results.domain, self.options
         if domain not in self._environments:
             self._environments[domain] = load_environment(domain, data_dir=options.data_dir)
-            self._catalogues[domain] = load_catalogue_for(domain, directory=options.gold_sets)
+            self._catalogues[domain] = _catalogue(domain, options.gold_sets)
         tasks = results.tasks
         if not tasks and options.benchmark_release is not None:
             tasks = load_tasks(domain, options.benchmark_release, data_dir=options.data_dir)
@@ -268,6 +293,12 @@ class Desk:
         if catalogue is None or listed is None or (listed.status == "proposed" and self.options.strata != "extended"):
             return None, False
         return catalogue.gold_set(task), catalogue.knows_other_text(task)
+
+
+def _catalogue(domain: str, directory: Path | None) -> Catalogue | None:
+    if directory is not None:
+        return load_gold_sets(directory).get(domain)
+    return load_catalogue(domain) if domain in shipped_catalogues() else None
 
 
 def judge_run(run: Run, results: ResultsFile, place: Place, desk: Desk) -> Verdict:

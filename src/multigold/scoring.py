@@ -418,7 +418,7 @@ def baseline(golds: CompiledGolds, *, evidence: bool) -> Rewards:
         found = admitted.find(untouched)
         if found is None or admitted.reading.standing not in standings or (strict and found[1]):
             return False
-        return golds.gold_set is None or evidence
+        return golds.gold_set is None or evidence or (admitted.reading.evidence is None and not golds.replays)
 
     def column(standings: Sequence[str], *, strict: bool = False) -> float:
         return float(any(admits(admitted, standings, strict=strict) for admitted in golds.readings))

@@ -112,13 +112,24 @@ class Trajectory:
         return cls(calls=tuple(RecordedCall(call=call) for call in calls), termination=termination)
 
     @classmethod
-    def from_messages(cls, messages: Iterable[Mapping[str, Json]], *, termination: str | None = None) -> Trajectory:
+    def from_messages(
+        cls,
+        messages: Iterable[Mapping[str, Json]],
+        *,
+        termination: str | None = None,
+        run_id: str = "",
+        agent: str = "",
+        trial: int = 0,
+    ) -> Trajectory:
         """Make a trajectory from a list of OpenAI-style chat messages.
 
         Args:
             messages: `{"role", "content", "tool_calls"?, "tool_call_id"?}`; calls as `{"id", "function": {"name",
                 "arguments"}}` or flat `{"id", "name", "arguments"}`; arguments as an object or as JSON text.
-            termination: Why the run ended, where known.
+            termination: Why the run ended, where known; `user_stop` and `agent_stop` are the normal ends.
+            run_id: An id for the run.
+            agent: Who acted.
+            trial: Which of several runs of one task by one agent.
 
         Raises:
             ResultsError: Where a message is not of that form.
@@ -135,7 +146,14 @@ class Trajectory:
             talk.append(Message(role=role, text=content))
             for call in message.get("tool_calls") or ():
                 calls.append(RecordedCall(call=parse_call(call, role, where), message=index))
-        return cls(calls=tuple(calls), messages=tuple(talk), termination=termination)
+        return cls(
+            calls=tuple(calls),
+            messages=tuple(talk),
+            termination=termination,
+            run_id=run_id,
+            agent=agent,
+            trial=trial,
+        )
 
 
 def content_text(content: Json) -> str:

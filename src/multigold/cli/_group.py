@@ -1,0 +1,47 @@
+"""The command group: names and one-line descriptions; a command's module is imported when the command is run."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from multigold._version import __version__
+
+COMMANDS = {
+    "rescore": ("multigold.cli._rescore", "Re-score stored results against every reading."),
+    "show": ("multigold.cli._show", "Show every reading against one run: matched, or the fields that differ."),
+    "validate": ("multigold.cli._validate", "Check gold sets and catalogues: form, references, replay."),
+    "catalogue": ("multigold.cli._catalogue", "List the loopholes and what the readings do about them."),
+    "data": ("multigold.cli._data", "Find or fetch the benchmark's own data."),
+}
+"""Command to its module and its one-line description."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are used, so that `--help` and each command start fast."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, in the order in which they are shown."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by name; None where there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, description) for name, (_, description) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="multigold")
+def multigold() -> None:
+    """Score AI agents fairly where the policy they follow is ambiguous.
+
+    Exit status: 0 done; 1 done, and it found what it was asked to look for; 2 the input or the call is wrong.
+    """

@@ -1,0 +1,1 @@
+"""Verdicts and reports as JSON documents, terminal tables and text. Nothing here computes anything."""

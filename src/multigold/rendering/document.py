@@ -1,0 +1,119 @@
+"""The JSON document of `multigold rescore --json`: verdict by verdict, so that nothing a table rounds off is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib import resources
+from typing import Any
+
+from multigold.aggregation import Report
+from multigold.model.verdict import Nearest, Rewards, Verdict
+from multigold.rescoring import Check, Rescoring
+from multigold.state.canonical import Json
+
+SCHEMA = "multigold/rescore/1"
+"""Name and version of the document's form; the schema itself ships as `rendering/schemas/rescore.schema.json`."""
+
+
+def document(rescoring: Rescoring, report: Report) -> dict[str, Json]:
+    """Return the whole of a rescoring as plain data that validates against `rescore_schema()`."""
+    return {
+        "schema": SCHEMA,
+        "provenance": rescoring.provenance(),
+        "files": [file.to_json() for file in rescoring.files],
+        "verdicts": [verdict_json(verdict) for verdict in rescoring.verdicts],
+        "report": report.to_json(),
+    }
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Json]:
+    """Return a verdict as plain data."""
+    return {
+        "file": verdict.file,
+        "domain": verdict.domain,
+        "agent": verdict.agent,
+        "task_id": verdict.task_id,
+        "trial": verdict.trial,
+        "run_id": verdict.run_id,
+        "outcome": verdict.outcome,
+        "matched": list(verdict.matched),
+        "matches": [match.to_json() for match in verdict.matches],
+        "benchmark_matched": verdict.benchmark_matched,
+        "benchmark_faults": list(verdict.benchmark_faults),
+        "benchmark_readings": list(verdict.benchmark_readings),
+        "recorded": _recorded(verdict),
+        "rewards": rewards_json(verdict.rewards),
+        "bounds": list(verdict.bounds) if verdict.bounds else None,
+        "nearest": _nearest(verdict.nearest),
+        "reason": None
+        if verdict.reason is None
+        else {"code": verdict.reason.code, "sentence": verdict.reason.sentence},
+        "stratum": verdict.stratum,
+        "loopholes": list(verdict.loopholes),
+        "positions": {loophole: list(sides) for loophole, sides in verdict.positions.items()},
+        "termination": verdict.termination,
+        "fidelity": _fidelity(verdict),
+        "baselines": {
+            "do_nothing": rewards_json(verdict.do_nothing),
+            "always_refuse": rewards_json(verdict.always_refuse),
+        },
+    }
+
+
+def rewards_json(rewards: Rewards) -> dict[str, Json]:
+    """Return reward columns as plain data."""
+    columns = ("single", "core", "core_or_single", "with_contested", "core_strict")
+    return {column: getattr(rewards, column) for column in columns}
+
+
+def _recorded(verdict: Verdict) -> dict[str, Json]:
+    recorded = verdict.recorded
+    return {
+        "reward": recorded.reward,
+        "db_match": recorded.db_match,
+        "breakdown": dict(recorded.breakdown),
+        "reward_basis": None if recorded.reward_basis is None else list(recorded.reward_basis),
+    }
+
+
+def _nearest(nearest: Nearest | None) -> Json:
+    if nearest is None:
+        return None
+    delta = None if nearest.delta is None else nearest.delta.to_json()
+    return {"reading": nearest.reading, "delta": delta, "faults": list(nearest.faults)}
+
+
+def _fidelity(verdict: Verdict) -> dict[str, Json]:
+    fidelity = verdict.fidelity
+    names = ("calls", "replayed", "refused", "unknown", "skipped", "differing", "first_difference", "drift")
+    return {name: getattr(fidelity, name) for name in names}
+
+
+def check_json(checks: list[Check]) -> dict[str, Json]:
+    """Return what `--check-recorded` found as plain data."""
+    names = ("name", "runs", "recorded", "agree", "spelling")
+    return {
+        "schema": "multigold/check/1",
+        "files": [
+            {
+                **{name: getattr(check, name) for name in names},
+                "differ": list(check.differ),
+                "unscored": dict(check.unscored),
+            }
+            for check in checks
+        ],
+    }
+
+
+def rescore_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of `document`."""
+    text = resources.files("multigold.rendering").joinpath("schemas/rescore.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def dumps(value: Json) -> Iterator[str]:
+    """Yield the pieces of a document as indented ASCII JSON, so that a large one is never one string."""
+    yield from json.JSONEncoder(indent=1, ensure_ascii=True, allow_nan=False).iterencode(value)
+    yield "\n"

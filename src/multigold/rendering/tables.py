@@ -1,0 +1,114 @@
+"""Reports as terminal tables. What a file says is escaped: terminal control characters never reach the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from multigold.aggregation import BASELINES, Group, Rate, Report
+from multigold.rescoring import Check, FileReport
+from multigold.state.explain import printable
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+HEADINGS = {
+    "recorded": "recorded",
+    "single": "single gold",
+    "core": "core",
+    "core_strict": "core, strict",
+    "core_or_single": "core or single",
+    "with_contested": "with contested",
+}
+"""Reward column to its heading."""
+
+
+def report_tables(report: Report, *, by_task: bool = False) -> list[RenderableType]:
+    """Return the tables of a report: overall, by stratum and, where asked for, by task.
+
+    Args:
+        report: The report.
+        by_task: Whether to add the table by task.
+    """
+    tables = [
+        _group_table("By agent", report.overall, report.columns),
+        _group_table("By stratum", report.by_stratum, report.columns),
+    ]
+    if by_task:
+        tables.append(_group_table("By task", report.by_task, report.columns))
+    return [*tables, *(printable(line) for line in _notes(report))]
+
+
+def _notes(report: Report) -> Iterator[str]:
+    yield f"Strata: {report.strata_note}."
+    yield (
+        "Baselines, by the database factor alone, under the single gold / under core: an agent that does nothing, and one "
+        "that looks everything up and then always refuses."
+    )
+
+
+def _group_table(title: str, groups: Sequence[Group], columns: Sequence[str]) -> RenderableType:
+    """Return a table of groups; a key that is the same in all of them stands in the title instead."""
+    from rich import box
+    from rich.table import Table
+
+    keys = list(groups[0].keys) if groups else []
+    shared = [key for key in keys if len({group.keys[key] for group in groups}) == 1 and len(groups) > 1]
+    shown = [key for key in keys if key not in shared]
+    suffix = "".join(f", {key} {printable(groups[0].keys[key])}" for key in shared)
+    table = Table(title=f"{title}{suffix}", box=box.SIMPLE, title_justify="left", pad_edge=False)
+    for key in shown:
+        table.add_column(key, overflow="fold")
+    for heading in ("runs", "unscored", *(HEADINGS[column] for column in columns), *_BASELINE_HEADINGS):
+        table.add_column(heading, justify="right")
+    for group in groups:
+        table.add_row(*(printable(group.keys[key]) for key in shown), *_cells(group, columns))
+    return table
+
+
+_BASELINE_HEADINGS = tuple(name.replace("_", " ") for name in BASELINES)
+
+
+def _cells(group: Group, columns: Sequence[str]) -> list[str]:
+    tally = group.tally
+    baselines = (getattr(tally, name) for name in BASELINES)
+    return [
+        str(tally.runs),
+        ", ".join(f"{number} {code}" for code, number in tally.unscored.items()) or "0",
+        *(rate_text(tally.columns[column]) for column in columns),
+        *(f"{_percent(rates['single'])} / {_percent(rates['core'])}" for rates in baselines),
+    ]
+
+
+def _percent(rate: Rate) -> str:
+    return "-" if rate.share is None else f"{rate.share * 100:.1f}%"
+
+
+def rate_text(rate: Rate) -> str:
+    """Return a rate as `9/28 32.1%`; `-` where there is nothing to count."""
+    return "-" if rate.share is None else f"{rate.successes}/{rate.of} {rate.share * 100:.1f}%"
+
+
+def file_lines(files: Iterable[FileReport]) -> list[str]:
+    """Return a line per file, and one for each of its warnings."""
+    lines = []
+    for file in files:
+        detail = file.problem or f"{file.runs} runs, {file.format}, {file.domain}, {', '.join(file.agents)}"
+        lines.append(printable(f"{file.name}: {detail}"))
+        lines += [printable(f"  warning: {warning}") for warning in file.warnings]
+    return lines
+
+
+def check_lines(checks: Iterable[Check]) -> list[str]:
+    """Return what `--check-recorded` found, a line per file and one for each run that differs."""
+    lines = []
+    for check in checks:
+        unscored = ", ".join(f"{number} {code}" for code, number in check.unscored.items()) or "0"
+        lines.append(
+            printable(
+                f"{check.name}: {check.runs} runs, {check.recorded} with a recorded database verdict: {check.agree} agree, "
+                f"{len(check.differ)} differ, unscored {unscored}; {check.spelling} match only by number spelling"
+            )
+        )
+        lines += [printable(f"  {run}") for run in check.differ]
+    return lines
