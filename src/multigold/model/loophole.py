@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import Literal, TypeAlias
 
@@ -71,6 +72,7 @@ class Loophole:
         effect: `direct`, `indirect`, `borderline`, `untested` or `conflict`.
         stages: Stages of the audit that found it, such as `("S1", "S2")`.
         tasks: Ids of the tasks that exercise it.
+        proposed: Ids of further tasks that this catalogue adds to those published, each with the evidence.
         status: `published` in the paper, or `proposed` by this catalogue.
         decision_rule: How a run's side is decided; empty where there is no rule.
         fix: How the policy could be mended; empty where nothing is proposed.
@@ -87,6 +89,7 @@ class Loophole:
     effect: str = ""
     stages: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
+    proposed: Mapping[str, str] = attrs.field(factory=dict)
     status: Status = "published"
     decision_rule: str = ""
     fix: str = ""
