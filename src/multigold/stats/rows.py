@@ -1,0 +1,212 @@
+"""The record of one run, as statistics see it, and cells: the trials of one agent on one task."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from math import isfinite
+from typing import Any, Literal, TypeAlias
+
+import attrs
+
+from multigold.errors import BugError, CallError
+from multigold.model.verdict import is_success
+from multigold.state.canonical import Json
+
+Missing: TypeAlias = Literal["left_out", "failed"]
+"""What becomes of trials that have no reward, or that were planned and are not there."""
+
+MISSING: Mapping[Missing, str] = {
+    "left_out": "trials without a reward are left out, and so is a task with too few trials left",
+    "failed": "trials without a reward, and planned trials that are not there, count as failed",
+}
+"""The conventions for missing trials, in a sentence each."""
+
+
+def _finite(_: object, __: object, value: float | None) -> None:
+    if value is not None and not isfinite(value):
+        raise CallError(f"a reward must be a finite number, or None where there is none; this one is {value}.")
+
+
+@attrs.frozen(kw_only=True)
+class Row:
+    """One run.
+
+    Attributes:
+        agent: Who ran.
+        task: The task's id.
+        trial: Which of the agent's trials of that task; used only to pair two agents.
+        reward: The reward in the column at hand; None where the run is unscored, which is not zero.
+        domain: The task's domain; leave it empty where all rows are of one, so that tasks keep their short names.
+        stratum: The run's stratum.
+        loopholes: Loopholes that the task exercises; empty where there are no sides to take.
+        positions: For each loophole, the sides that the matched readings take, as in a verdict.
+        end_state: A name for the end state, such as a fingerprint; None where it is not known.
+    """
+
+    agent: str
+    task: str
+    trial: int = 0
+    reward: float | None = attrs.field(default=None, validator=_finite)
+    domain: str = ""
+    stratum: str = ""
+    loopholes: tuple[str, ...] = ()
+    positions: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
+    end_state: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The task's name among all rows: with its domain, where that is given."""
+        return f"{self.domain}/{self.task}" if self.domain else self.task
+
+    @property
+    def success(self) -> bool | None:
+        """Whether the reward is within 1e-6 of 1; None where there is no reward."""
+        return is_success(self.reward)
+
+
+@attrs.frozen(kw_only=True)
+class Cell:
+    """The trials of one agent on one task.
+
+    Attributes:
+        agent: The agent.
+        task: The task's name.
+        rows: The runs, by trial.
+        absent: Trials that were planned and are not there.
+        successes: Runs that succeeded.
+        scored: Runs that have a reward.
+        unscored: Runs that have none.
+    """
+
+    agent: str
+    task: str
+    rows: tuple[Row, ...] = ()
+    absent: int = 0
+    successes: int = attrs.field(init=False)
+    scored: int = attrs.field(init=False)
+    unscored: int = attrs.field(init=False)
+
+    @successes.default
+    def _count_successes(self) -> int:
+        return sum(row.success is True for row in self.rows)
+
+    @scored.default
+    def _count_scored(self) -> int:
+        return sum(row.reward is not None for row in self.rows)
+
+    @unscored.default
+    def _count_unscored(self) -> int:
+        return len(self.rows) - self.scored
+
+    def trials(self, missing: Missing = "left_out") -> int:
+        """Return the number of trials that count under a convention for missing ones."""
+        return self.scored + (self.unscored + self.absent if missing == "failed" else 0)
+
+
+def cells(rows: Iterable[Row], *, planned: int | None = None, tasks: Iterable[str] = ()) -> tuple[Cell, ...]:
+    """Group runs by task and agent, in natural order of tasks, then by agent.
+
+    Args:
+        rows: The runs, in any order.
+        planned: Trials that each agent was to make of each task; None takes, for each agent, the most that it made.
+        tasks: Names of tasks that every agent should have run; those without a run become cells with none.
+    """
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.name, row.agent), []).append(row)
+    most: dict[str, int] = {}
+    for (_, agent), group in groups.items():
+        most[agent] = max(most.get(agent, 0), len(group))
+    for task in tasks:
+        for agent in most:
+            groups.setdefault((task, agent), [])
+    keys = sorted(groups, key=lambda key: (natural(key[0]), key[1]))
+    return tuple(
+        Cell(
+            agent=agent,
+            task=task,
+            rows=tuple(sorted(groups[task, agent], key=_within_cell)),
+            absent=max(0, (most[agent] if planned is None else planned) - len(groups[task, agent])),
+        )
+        for task, agent in keys
+    )
+
+
+def cells_of_one_agent(
+    rows: Iterable[Row], *, planned: int | None = None, tasks: Iterable[str] = ()
+) -> tuple[Cell, ...]:
+    """Group the runs of one agent by task.
+
+    Raises:
+        CallError: The rows are of several agents.
+    """
+    grid = cells(rows, planned=planned, tasks=tasks)
+    agents = sorted({cell.agent for cell in grid})
+    if len(agents) > 1:
+        raise CallError(
+            f"this figure is for one agent, and the rows are of {len(agents)}: {', '.join(agents[:5])}.",
+            remedy="Call it once for each agent.",
+        )
+    return grid
+
+
+def by_agent(rows: Iterable[Row]) -> dict[str, tuple[Row, ...]]:
+    """Group runs by agent, in order of the agents' names."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.agent, []).append(row)
+    return {agent: tuple(groups[agent]) for agent in sorted(groups)}
+
+
+def leave_out(rows: Iterable[Row], tasks: Iterable[str]) -> tuple[Row, ...]:
+    """Return the rows of all other tasks."""
+    names = frozenset(tasks)
+    return tuple(row for row in rows if row.name not in names)
+
+
+def natural(name: str) -> tuple[str, ...]:
+    """Return a sort key that puts task 2 before task 10."""
+    parts = re.split(r"([0-9]+)", name)
+    # A run of digits sorts by its length, then its letters: as a number, without ever becoming a huge one.
+    parts[1::2] = [f"{len(digits.lstrip('0')):09}{digits.lstrip('0')}" for digits in parts[1::2]]
+    return (*parts, name)
+
+
+def check_option(name: str, value: str, options: Iterable[str]) -> None:
+    """Refuse a value that is not one of the named options.
+
+    Raises:
+        CallError: It is not.
+    """
+    allowed = sorted(options)
+    if value not in allowed:
+        raise CallError(f"{name} must be one of {', '.join(allowed)}; it is {value!r}.")
+
+
+def plain(value: object) -> Json:
+    """Return a record of this package, or a container of them, as JSON values.
+
+    Exact fractions become floats; the records' own fields keep the counts that they come from.
+
+    Raises:
+        BugError: There is something in it that no record should hold.
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Fraction):
+        return float(value)
+    kind: type[Any] = type(value)
+    if attrs.has(kind):
+        return {field.name: plain(getattr(value, field.name)) for field in attrs.fields(kind)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence):
+        return [plain(item) for item in value]
+    raise BugError(f"a {type(value).__name__} has no place in a table of statistics.")
+
+
+def _within_cell(row: Row) -> tuple[Any, ...]:
+    reward = (row.reward is None, row.reward or 0.0)
+    return (row.trial, reward, row.end_state or "", sorted((k, sorted(v)) for k, v in row.positions.items()))
