@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -34,3 +37,29 @@ def shared() -> Path:
 def root() -> Path:
     """The checkout."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def library_module() -> ModuleType:
+    """The example domain's module."""
+    return load_example("library")
+
+
+@pytest.fixture(scope="session")
+def score_runs() -> ModuleType:
+    """The example domain's script."""
+    load_example("library")
+    return load_example("score_runs")
+
+
+def load_example(name: str) -> ModuleType:
+    """Import a module of examples/library without leaving its directory on the path."""
+    if name not in sys.modules:
+        path = ROOT / "examples" / "library" / f"{name}.py"
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return sys.modules[name]

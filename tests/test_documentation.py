@@ -1,0 +1,54 @@
+"""What the documentation shows is what happens."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_blocks_run_and_print_the_text_block_that_follows(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of a page share their names; a `text` block right after a `python` block is its output."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "library"))
+    found = blocks(page)
+    names: dict[str, object] = {"__name__": f"documentation_{page.stem}"}
+    for index, (language, source) in enumerate(found):
+        if language != "python":
+            continue
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            exec(compile(source, f"{page.name} block {index}", "exec"), names)
+        if index + 1 < len(found) and found[index + 1][0] == "text":
+            assert output.getvalue().strip() == found[index + 1][1].strip()
+
+
+def test_the_readme_has_python_that_runs() -> None:
+    assert [language for language, _ in blocks(ROOT / "README.md")].count("python") >= 1
+
+
+def test_every_command_is_documented() -> None:
+    from multigold.cli._group import COMMANDS
+
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    missing = [name for name in COMMANDS if f"multigold {name}" not in text]
+    assert not missing
+
+
+def test_the_changelog_says_one_sentence_per_change() -> None:
+    lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
+    changes = [line for line in lines if line.startswith("- ")]
+    assert changes
+    assert all(line.endswith(".") and ". " not in line for line in changes)
