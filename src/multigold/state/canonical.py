@@ -1,8 +1,12 @@
 """When two JSON values are the same.
 
 The canonical form has few rules, and all of them are here. Values are JSON only. A whole float is the int that it
-equals (`25.0` is `25`; `2500.5` stays); `True` is not `1`. NaN and infinities are refused. Keys of an object have no
-order, items of a list do. Strings are exact: nothing is trimmed, folded or read as null.
+equals (`25.0` is `25`; `2500.5` stays); `True` is not `1`. Keys of an object have no order, items of a list do. Strings
+are exact: nothing is trimmed, folded or read as null.
+
+Refused are NaN and infinities, more than `MAX_DEPTH` levels, integers of more than `MAX_BITS` bits (Python will not
+print them), and strings with lone surrogates (no UTF-8 file can hold them, and as ASCII JSON two of them look like one
+proper character).
 
 Comparing is the hot path, fingerprints are not, so `same` never builds a canonical copy.
 """
@@ -22,6 +26,9 @@ Json: TypeAlias = Any
 MAX_DEPTH = 100
 """Deeper nesting than this is refused: no real database comes near, and recursion must be bounded."""
 
+MAX_BITS = 2048
+"""Larger integers are refused: Python may be told to print no more than 640 digits (`sys.set_int_max_str_digits`)."""
+
 
 def same(a: Json, b: Json) -> bool:
     """Tell whether two JSON values have the same canonical form.
@@ -35,10 +42,16 @@ def same(a: Json, b: Json) -> bool:
 
     Returns:
         True where the canonical forms are equal.
+
+    Raises:
+        StateError: Where the values are nested too deep to be compared.
     """
     if a is b:
         return True
-    return bool(a == b) and _same_kinds(a, b)
+    try:
+        return bool(a == b) and _same_kinds(a, b)
+    except RecursionError:
+        raise too_deep() from None
 
 
 def _same_kinds(a: Json, b: Json) -> bool:
@@ -51,56 +64,121 @@ def _same_kinds(a: Json, b: Json) -> bool:
 
 
 def clone(value: Json) -> Json:
-    """Copy a JSON value deeply (several times faster than `copy.deepcopy`, as there is nothing but JSON)."""
+    """Copy a JSON value deeply (several times faster than `copy.deepcopy`, as there is nothing but JSON).
+
+    Raises:
+        StateError: Where the value is nested too deep to be copied.
+    """
+    try:
+        return _clone(value)
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _clone(value: Json) -> Json:
     if isinstance(value, dict):
-        return {key: clone(item) for key, item in value.items()}
+        return {key: _clone(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [clone(item) for item in value]
+        return [_clone(item) for item in value]
     return value
 
 
-def canonical(value: Json, *, where: str = "", depth: int = 0) -> Json:
+def too_deep() -> StateError:
+    """Return the error for a value that is nested too deep to be worked on."""
+    return StateError(f"nested deeper than {MAX_DEPTH} levels")
+
+
+def canonical(value: Json, *, where: str = "") -> Json:
     """Return the canonical form of a JSON value, as a new value.
 
     Args:
         value: What should be a JSON value. Tuples are read as lists.
-        where: A JSON Pointer to the value, for errors.
-        depth: How deep the value already stands.
+        where: Where the value stands, for errors.
 
     Returns:
         The value with whole floats as ints and tuples as lists.
 
     Raises:
-        StateError: Where the value is not JSON, is NaN or infinite, has a key that is no string, or is too deep.
+        StateError: Where the value is not JSON or is refused for one of the reasons at the head of this module; the
+            JSON Pointer to the fault is in the error.
     """
-    if value is None or isinstance(value, str | bool | int):
+    try:
+        return _canonical(value, 0)
+    except StateError as error:
+        error.where = where + error.where
+        raise
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _canonical(value: Json, depth: int) -> Json:
+    if isinstance(value, str):
+        return value if value.isascii() else _checked_text(value)
+    if value is None or value is True or value is False:
         return value
+    if isinstance(value, int):
+        return _checked_int(value)
     if isinstance(value, float):
-        return _canonical_float(value, where)
+        return _canonical_float(value)
     if depth >= MAX_DEPTH:
-        raise StateError(f"nested deeper than {MAX_DEPTH} levels", where=where)
+        raise too_deep()
     if isinstance(value, dict):
-        return _canonical_object(value, where, depth)
+        return _canonical_object(value, depth + 1)
     if isinstance(value, list | tuple):
-        return [canonical(item, where=f"{where}/{index}", depth=depth + 1) for index, item in enumerate(value)]
+        return _canonical_list(value, depth + 1)
     raise StateError(
         f"a {type(value).__name__} is not a JSON value",
-        where=where,
         remedy="States hold null, booleans, numbers, strings, lists and objects only.",
     )
 
 
-def _canonical_object(value: dict[Any, Json], where: str, depth: int) -> dict[str, Json]:
-    for key in value:
+def _canonical_object(value: dict[Any, Json], depth: int) -> dict[str, Json]:
+    result = {}
+    for key, item in value.items():
         if not isinstance(key, str):
-            raise StateError(f"the key {key!r} is not a string", where=where)
-    return {key: canonical(item, where=f"{where}/{key}", depth=depth + 1) for key, item in value.items()}
+            raise StateError(f"a key is a {type(key).__name__}, not a string")
+        if not key.isascii():
+            _checked_text(key)
+        try:
+            result[key] = _canonical(item, depth)
+        except StateError as error:
+            error.where = f"/{escape(key)}{error.where}"
+            raise
+    return result
 
 
-def _canonical_float(value: float, where: str) -> int | float:
+def _canonical_list(value: list[Json] | tuple[Json, ...], depth: int) -> list[Json]:
+    result = []
+    for index, item in enumerate(value):
+        try:
+            result.append(_canonical(item, depth))
+        except StateError as error:
+            error.where = f"/{index}{error.where}"
+            raise
+    return result
+
+
+def _canonical_float(value: float) -> int | float:
     if not math.isfinite(value):
-        raise StateError(f"{value} is not a JSON number", where=where)
+        raise StateError(f"{value} is not a JSON number")
     return int(value) if value.is_integer() else value
+
+
+def _checked_int(value: int) -> int:
+    if value.bit_length() > MAX_BITS:
+        raise StateError(f"an integer of {value.bit_length()} bits is larger than the {MAX_BITS} bits that are read")
+    return value
+
+
+def _checked_text(value: str) -> str:
+    if any("\ud800" <= char <= "\udfff" for char in value):
+        raise StateError("a string holds half a character (a lone surrogate)")
+    return value
+
+
+def escape(token: str) -> str:
+    """Escape one reference token of a JSON Pointer (RFC 6901, section 3)."""
+    return token.replace("~", "~0").replace("/", "~1")
 
 
 def canonical_text(value: Json) -> str:

@@ -14,17 +14,20 @@ whose id is `WHOLE`. An empty table and a missing one are the same: a database i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import attrs
 
 from multigold.errors import StateError
-from multigold.state.canonical import Json, canonical, canonical_text, clone, same
+from multigold.state.canonical import Json, canonical, canonical_text, clone, escape, same
 
 Table: TypeAlias = dict[str, Json]
 Tables: TypeAlias = dict[str, Table]
+Rule: TypeAlias = Callable[[str, str, Json], Iterable[Any]]
+"""What `Database.tally` counts in one record: `rule(table, id, record)` yields hashable things. Hashable itself."""
 
 
 class _Gone(Enum):
@@ -41,18 +44,25 @@ _MODULUS = 2**256
 
 
 class _Root:
-    """Tables that nobody writes, with the sum of their record digests once somebody asks."""
+    """Tables that nobody writes, with what was once worked out about all their records."""
 
-    __slots__ = ("_total", "tables")
+    __slots__ = ("_tallies", "_total", "tables")
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
         self._total: int | None = None
+        self._tallies: dict[Rule, Counter[Any]] = {}
 
     def total(self) -> int:
         if self._total is None:
             self._total = sum(_digest(t, i, r) for t, table in self.tables.items() for i, r in table.items()) % _MODULUS
         return self._total
+
+    def tally(self, rule: Rule) -> Counter[Any]:
+        if rule not in self._tallies:
+            records = ((t, i, r) for t, table in self.tables.items() for i, r in table.items())
+            self._tallies[rule] = Counter(found for record in records for found in rule(*record))
+        return self._tallies[rule]
 
 
 def _digest(table: str, record_id: str, record: Json) -> int:
@@ -91,14 +101,19 @@ class Database:
     def adopt(cls, data: dict[str, Json]) -> Database:
         """Make a database of decoded JSON without copying it; the caller gives the data away and never writes to it.
 
+        The values are not looked at, which is what makes this free. What the canonical form refuses (nesting without
+        end, say) is found by whatever comes to work on the record.
+
         Raises:
-            StateError: Where a record id is the empty string.
+            StateError: Where the data is no object or a record id is the empty string.
         """
+        if not isinstance(data, dict):
+            raise StateError(f"a database is an object of tables, not a {type(data).__name__}")
         tables: Tables = {}
         for name, value in data.items():
             table = value if isinstance(value, dict) else {WHOLE: value}
             if isinstance(value, dict) and WHOLE in value:
-                raise StateError("a record id is the empty string", where=f"/{name}")
+                raise StateError("a record id is the empty string", where=f"/{escape(name)}")
             tables[name] = table
         return cls(_Root(tables), {})
 
@@ -163,6 +178,29 @@ class Database:
                 if record is not GONE:
                     total += _digest(table, record_id, record)
         return f"{total % _MODULUS:064x}"
+
+    def tally(self, rule: Rule) -> Mapping[Any, int]:
+        """Count what a rule finds in all records; like the fingerprint, it walks a root only once per rule.
+
+        Args:
+            rule: Called with the table, id and record of every record. It is kept with the root, so it should be a
+                record that compares by value or a function of a module, not a new closure for each call.
+
+        Returns:
+            How often each thing was found; things that are not there have no entry or 0.
+        """
+        total = self._root.tally(rule)
+        if not self._changes:
+            return total
+        total = total.copy()
+        for table, overlay in self._changes.items():
+            root = self._root.tables.get(table, {})
+            for record_id, record in overlay.items():
+                if record_id in root:
+                    total.subtract(rule(table, record_id, root[record_id]))
+                if record is not GONE:
+                    total.update(rule(table, record_id, record))
+        return total
 
     def touched(self, other: Database) -> Iterator[tuple[str, str]]:
         """Yield every (table, id) whose record may differ between the two databases, in sorted order.
@@ -249,15 +287,24 @@ class Draft:
         """Store a record, which the caller gives away; an existing one is replaced.
 
         Raises:
-            StateError: Where the id is the empty string.
+            StateError: Where the id is the empty string, or what stands there is a value and no table.
         """
         if record_id == WHOLE:
-            raise StateError("a record id is the empty string", where=f"/{table}")
+            raise StateError("a record id is the empty string", where=f"/{escape(table)}")
+        if self.has(table, WHOLE):
+            raise StateError("there is a value where a table of records should be", where=f"/{escape(table)}")
         self._own.setdefault(table, {})[record_id] = record
 
     def put_whole(self, table: str, value: Json) -> None:
-        """Store a top-level value that is no object, which the caller gives away."""
-        self._own[table] = {WHOLE: value}
+        """Store a top-level value that is no object, which the caller gives away; it replaces a table's records.
+
+        Raises:
+            StateError: Where the value is an object: that would be a table.
+        """
+        if isinstance(value, dict):
+            raise StateError("a table is put record by record", where=f"/{escape(table)}")
+        gone: Table = dict.fromkeys(self.ids(table), GONE)
+        self._own[table] = {**self._own.get(table, {}), **gone, WHOLE: value}
 
     def remove(self, table: str, record_id: str) -> None:
         """Delete a record.

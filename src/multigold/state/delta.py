@@ -16,7 +16,8 @@ from typing import Final
 import attrs
 
 from multigold.errors import StateError
-from multigold.state.canonical import Json, canonical, clone, same
+from multigold.state.canonical import Json, canonical, clone, same, too_deep
+from multigold.state.canonical import escape as escape
 from multigold.state.database import GONE, WHOLE, Database, Draft, EndState
 
 
@@ -104,13 +105,18 @@ class Delta:
         Raises:
             StateError: Where a pointer does not name a side and a table, or a change has neither side.
         """
+        if not isinstance(data, Mapping):
+            raise StateError(f"a delta is an object of pointers, not a {type(data).__name__}")
         changes = {}
         for pointer, change in sorted(data.items()):
-            if len(split_pointer(pointer)) < 2:
-                raise StateError("a delta's pointer names at least a side and a table", where=pointer)
-            if not change.keys() <= {"before", "after"} or not change:
+            tokens = split_pointer(pointer)
+            if len(tokens) < 2 or tokens[2:3] == (WHOLE,):
+                raise StateError("a delta's pointer names a side, a table and, mostly, a record", where=pointer)
+            if not isinstance(change, Mapping) or not change or not change.keys() <= {"before", "after"}:
                 raise StateError("a change has the keys before, after, or both", where=pointer)
             pair = {key: canonical(value, where=pointer) for key, value in change.items()}
+            if len(tokens) == 2 and any(isinstance(value, dict) for value in pair.values()):
+                raise StateError("a table changes record by record", where=pointer, remedy="Name each of its records.")
             changes[pointer] = Change(pair.get("before", ABSENT), pair.get("after", ABSENT))
         return cls(changes)
 
@@ -123,14 +129,17 @@ def diff(before: EndState | Database, after: EndState | Database) -> Delta:
         after: Another.
 
     Raises:
-        StateError: Where one state has a user database and the other has none.
+        StateError: Where one state has a user database and the other has none, or a record is nested too deep.
     """
     sides_before, sides_after = dict(_as_state(before).sides()), dict(_as_state(after).sides())
     if sides_before.keys() != sides_after.keys():
         raise StateError("one state has a user database, the other has none")
     changes: dict[str, Change] = {}
-    for side, database in sides_before.items():
-        changes.update(_diff_databases(f"/{side}", database, sides_after[side]))
+    try:
+        for side, database in sides_before.items():
+            changes.update(_diff_databases(f"/{side}", database, sides_after[side]))
+    except RecursionError:
+        raise too_deep() from None
     return Delta(changes)
 
 
@@ -154,11 +163,6 @@ def _diff_values(pointer: str, old: Json, new: Json) -> Iterator[tuple[str, Chan
             yield from _diff_values(f"{pointer}/{escape(key)}", old.get(key, ABSENT), new.get(key, ABSENT))
     elif not _same_value(old, new):
         yield pointer, Change(old, new)
-
-
-def escape(token: str) -> str:
-    """Escape one reference token of a JSON Pointer (RFC 6901, section 3)."""
-    return token.replace("~", "~0").replace("/", "~1")
 
 
 def split_pointer(pointer: str) -> tuple[str, ...]:

@@ -1,94 +1,46 @@
 """Named equivalences: each an idempotent map of a state to a normal form. Off unless asked for.
 
-Two states are equivalent under a set of names when their normal forms are equal. A domain declares what the maps need
-(`Conventions`): which ids it mints, which lists have no order, which lists are payment logs.
+Two states are equivalent under a set of names when their normal forms are equal (`==`). A domain declares what the maps
+need (`Conventions`): which ids it mints, which lists have no order, which lists are payment logs.
+
+Only records that changed since the run started are looked at. That is enough: minted ids stand in no other record, and
+a record whose normal form is that of the record it started as is put back to it, so whether a record was touched makes
+no difference. A normal form is the initial state with the normal forms of the records that changed.
+
+`comparable` is not an equivalence but what strict comparison rests on: declared null defaults and log tables.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-
-import attrs
+from fractions import Fraction
+from functools import partial
+from typing import Any, TypeAlias
 
 from multigold.errors import CallError
-from multigold.state.database import EndState
-
-
-@attrs.frozen(kw_only=True)
-class Place:
-    """Where ids stand in the agent's database.
-
-    Attributes:
-        path: `table/part/part...`, where `*` is any record id, key or list index: `users/*/reservations/*`. For a
-            key, the path ends at the object or table whose keys they are, plus `*`: `users/*/payment_methods/*`.
-        scope: What the id is unique within: `""` everywhere, `"$id"` the record's id, or a field of the record.
-    """
-
-    path: str = attrs.field(kw_only=False)
-    scope: str = ""
-
-
-@attrs.frozen(kw_only=True)
-class IdPool:
-    """Ids that the environment mints.
-
-    Attributes:
-        name: Such as `reservation`.
-        mints: Tells whether an id is one that this pool mints.
-        keys: Where such ids are keys.
-        references: Where such ids are values.
-    """
-
-    name: str
-    mints: Callable[[str], bool]
-    keys: tuple[Place, ...] = ()
-    references: tuple[Place, ...] = ()
-
-
-@attrs.frozen(kw_only=True)
-class PaymentLog:
-    """An append-only list of payments.
-
-    Attributes:
-        path: `reservations/*/payment_history`.
-        method: Field of an entry that names the payment method.
-        amount: Field of an entry that holds the amount.
-    """
-
-    path: str = attrs.field(kw_only=False)
-    method: str = "payment_id"
-    amount: str = "amount"
-
-
-@attrs.frozen(kw_only=True)
-class Conventions:
-    """What a domain declares about its records.
-
-    Attributes:
-        null_defaults: Table to the fields of its records for which null and absence are the same.
-        id_pools: The ids that the environment mints.
-        unordered: Paths of lists that have no order: `users/*/reservations`.
-        payment_logs: Append-only payment lists.
-        log_tables: Tables that only keep a log of what was looked at; ignored for the verdict, which says so.
-    """
-
-    null_defaults: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
-    id_pools: tuple[IdPool, ...] = ()
-    unordered: tuple[str, ...] = ()
-    payment_logs: tuple[PaymentLog, ...] = ()
-    log_tables: tuple[str, ...] = ()
-
+from multigold.state.canonical import Json, too_deep
+from multigold.state.conventions import Conventions as Conventions
+from multigold.state.conventions import IdPool as IdPool
+from multigold.state.conventions import PaymentLog as PaymentLog
+from multigold.state.conventions import Place as Place
+from multigold.state.database import GONE, WHOLE, Database, EndState, same_record
+from multigold.state.minting import Key, Records, rename
+from multigold.state.paths import content_text, parse, rewrite, within
 
 EQUIVALENCES: Mapping[str, str] = {
     "minted-ids": "ids that the environment minted during the run are renamed by the content of their records",
     "unordered": "lists that the domain declares unordered are sorted",
     "net-payments": "append-only payment logs are netted per payment method",
 }
-"""Name to what the normal form does, in the fixed order in which several are applied."""
+"""Name to what the normal form does, in the order in which verdicts list them."""
+
+Rules: TypeAlias = tuple[tuple[str, Callable[[Json], Json]], ...]
+"""Declared paths, and what to do with what stands there, in order."""
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names in the order in which they are applied, each once.
+    """Return the names in their fixed order, each once.
 
     Raises:
         CallError: Where a name is no equivalence.
@@ -100,7 +52,10 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def normal_form(state: EndState, initial: EndState, names: Sequence[str], conventions: Conventions) -> EndState:
-    """Return the normal form of a state.
+    """Return the normal form of a state: payments netted, then minted ids renamed, then lists sorted, as asked for.
+
+    It is idempotent, and equal for equal states. Minted ids become markers that are equal to no string, so a normal
+    form is to be compared with another, not written out. The user's side is left as it is.
 
     Args:
         state: The state.
@@ -110,6 +65,135 @@ def normal_form(state: EndState, initial: EndState, names: Sequence[str], conven
 
     Raises:
         CallError: Where a name is no equivalence.
+        StateError: Where a changed record is not JSON, or is nested too deep.
     """
-    check_names(names)
-    raise NotImplementedError
+    chosen = check_names(names)
+    if not chosen:
+        return state
+    finish = partial(_apply, _rules(chosen, conventions))
+    try:
+        records = {key: finish(key, record) for key, record in _changed(state.agent, initial.agent).items()}
+        if "minted-ids" in chosen and conventions.id_pools:
+            renamed = rename(records, initial.agent, conventions.id_pools, finish)
+            records = {key: finish(key, record) for key, record in renamed.items()}
+        return _rebuilt(state, initial, records, finish)
+    except RecursionError:
+        raise too_deep() from None
+
+
+def comparable(state: EndState, initial: EndState, conventions: Conventions) -> EndState:
+    """Return a state as strict comparison takes it: log tables as they started, null defaults spelt as they started.
+
+    A field that the domain declares null by default may be null or absent: it is spelt as in the record that the run
+    started with, and absent in a record that is new, so that states which differ in the spelling come out equal and no
+    delta mentions it. Changes of declared log tables are taken back.
+
+    Args:
+        state: The state.
+        initial: The state that the run started in.
+        conventions: What the domain declares.
+    """
+    if not conventions.null_defaults and not conventions.log_tables:
+        return state
+    records = {}
+    for (table, record_id), record in _changed(state.agent, initial.agent).items():
+        if table not in conventions.log_tables:
+            fields = conventions.null_defaults.get(table, ())
+            records[table, record_id] = _spelt(record, initial.agent.find(table, record_id), fields)
+    return _rebuilt(state, initial, records, lambda _, record: record)
+
+
+def _changed(after: Database, before: Database) -> Records:
+    """Return the records that differ, as they are after."""
+    found = {key: (before.find(*key), after.find(*key)) for key in after.touched(before)}
+    return {key: new for key, (old, new) in found.items() if not same_record(old, new)}
+
+
+def _rebuilt(state: EndState, initial: EndState, records: Records, finish: Callable[[Key, Json], Json]) -> EndState:
+    """Return the initial state with these records, but for those that are the same once what they were is finished."""
+    draft = initial.agent.draft()
+    for (table, record_id), record in records.items():
+        if same_record(record, finish((table, record_id), initial.agent.find(table, record_id))):
+            continue
+        if record is GONE:
+            draft.remove(table, record_id)
+        elif record_id == WHOLE:
+            draft.put_whole(table, record)
+        else:
+            draft.put(table, record_id, record)
+    return EndState(draft.freeze(), user=state.user)
+
+
+def _spelt(record: Json, original: Json, fields: Sequence[str]) -> Json:
+    if not isinstance(record, dict):
+        return record
+    spelling = original if isinstance(original, dict) else {}
+    unset = [field for field in fields if record.get(field) is None]
+    kept = {key: value for key, value in record.items() if key not in unset}
+    return {**kept, **{field: None for field in unset if field in spelling and spelling[field] is None}}
+
+
+# Rules for lists
+
+
+def _rules(names: Sequence[str], conventions: Conventions) -> Rules:
+    rules: list[tuple[str, Callable[[Json], Json]]] = []
+    if "net-payments" in names:
+        rules += [(log.path, partial(_netted, log)) for log in conventions.payment_logs]
+    if "unordered" in names:
+        inner_first = sorted(conventions.unordered, key=lambda path: -len(parse(path)))
+        rules += [(path, _sorted) for path in inner_first]
+    return tuple(rules)
+
+
+def _apply(rules: Rules, key: Key, record: Json) -> Json:
+    if record is GONE:
+        return record
+    for path, change in rules:
+        parts = within(path, *key)
+        if parts is not None:
+            record = rewrite(record, parts, change)
+    return record
+
+
+def _sorted(value: Json) -> Json:
+    return sorted(value, key=content_text) if isinstance(value, list) else value
+
+
+def _netted(log: PaymentLog, entries: Json) -> Json:
+    """Return a payment log with one entry per method, sorted; entries that differ in anything else stay apart.
+
+    Amounts are added as the decimal numbers that they are written as, so that the order of entries is of no account.
+    A log that holds anything that is no payment is left as it is.
+    """
+    if not isinstance(entries, list):
+        return entries
+    totals: dict[tuple[str, str], Fraction] = {}
+    bare: dict[tuple[str, str], dict[str, Json]] = {}
+    for entry in entries:
+        amount = _signed_amount(log, entry)
+        if amount is None:
+            return entries
+        rest = {key: value for key, value in entry.items() if key not in (log.amount, log.direction)}
+        group = (rest[log.method], content_text(rest))
+        totals[group] = totals.get(group, Fraction()) + amount
+        bare[group] = rest
+    try:
+        return [{**bare[group], log.amount: _number(totals[group])} for group in sorted(totals) if totals[group]]
+    except OverflowError:
+        return entries
+
+
+def _signed_amount(log: PaymentLog, entry: Any) -> Fraction | None:
+    if not isinstance(entry, dict) or not isinstance(entry.get(log.method), str):
+        return None
+    amount = entry.get(log.amount)
+    if isinstance(amount, bool) or not isinstance(amount, int | float) or not math.isfinite(amount):
+        return None
+    direction = entry.get(log.direction) if log.direction else None
+    sign = 1 if direction is None else log.signs.get(direction) if isinstance(direction, str) else None
+    return None if sign is None else sign * (Fraction(amount) if isinstance(amount, int) else Fraction(repr(amount)))
+
+
+def _number(total: Fraction) -> int | float:
+    return total.numerator if total.denominator == 1 else float(total)
