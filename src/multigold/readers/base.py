@@ -119,8 +119,11 @@ class ReadOptions:
         agent: The agent's name, instead of the file's.
         domain: The environment's name, instead of the file's.
         tasks: The benchmark's tasks, for a file that embeds none.
+        rejoin: Whether to take the word of a run's checks where a file contradicts itself, instead of leaving such runs
+            unscored.
     """
 
     agent: str = ""
     domain: str = ""
     tasks: Mapping[str, Task] = attrs.field(factory=dict)
+    rejoin: bool = False

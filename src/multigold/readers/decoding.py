@@ -39,6 +39,8 @@ class Document:
         digest: SHA-256 of its bytes.
         members: The members of an object, raw.
         items: The items of an array, raw.
+        lines: Whether the items stood one a line (JSON Lines) instead of in an array.
+        whole: The whole document, where it is held in one piece.
         warnings: What had to be mended.
     """
 
@@ -46,6 +48,8 @@ class Document:
     digest: str
     members: dict[str, msgspec.Raw] | None = None
     items: Sequence[msgspec.Raw] | None = None
+    lines: bool = False
+    whole: msgspec.Raw | None = None
     warnings: tuple[str, ...] = ()
 
     def has(self, *names: str) -> bool:
@@ -69,10 +73,11 @@ class Document:
 
     def value(self, name: str, kind: type[_T]) -> _T | None:
         """Decode a member as a type; None where it is missing, null, or of another kind."""
-        return decoded(self.member(name), kind)
+        found: _T | None = decoded(self.member(name), kind)
+        return found
 
 
-def decoded(raw: msgspec.Raw | bytes, kind: type[_T]) -> _T | None:
+def decoded(raw: msgspec.Raw | bytes, kind: Any) -> Any:
     """Decode raw JSON as a type; None where it is not of that type."""
     try:
         return msgspec.json.decode(raw, type=kind)
@@ -116,12 +121,29 @@ def read_document(data: bytes, name: str, *, max_bytes: int = MAX_WHOLE_BYTES) -
 
 
 def _cut(text: bytes) -> dict[str, Any]:
-    if text[:1] == b"{":
-        return {"members": msgspec.json.decode(text, type=dict[str, msgspec.Raw])}
-    if text[:1] == b"[":
-        return {"items": msgspec.json.decode(text, type=list[msgspec.Raw])}
+    try:
+        if text[:1] == b"{":
+            return {"members": msgspec.json.decode(text, type=dict[str, msgspec.Raw]), "whole": msgspec.Raw(text)}
+        if text[:1] == b"[":
+            return {"items": msgspec.json.decode(text, type=list[msgspec.Raw])}
+    except msgspec.DecodeError:
+        lines = _lines(text)
+        if lines is None:
+            raise
+        return {"items": lines, "lines": True}
     msgspec.json.decode(text, type=msgspec.Raw)
     return {}
+
+
+def _lines(text: bytes) -> list[msgspec.Raw] | None:
+    """Return the lines of JSON Lines, raw; None where the first line is no object or array by itself.
+
+    A later line that is no JSON stays as it is: the run that it should be becomes unreadable, and the others stand.
+    """
+    lines = [msgspec.Raw(line) for line in text.splitlines() if line.strip(_SPACE)]
+    if len(lines) < 2 or decoded(lines[0], dict[str, msgspec.Raw] | list[msgspec.Raw]) is None:
+        return None
+    return lines
 
 
 def _as_utf8(data: bytes, name: str) -> bytes:

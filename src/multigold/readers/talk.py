@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Mapping
 
 import attrs
 
@@ -47,7 +46,7 @@ class Talk:
 
     def call(self, calls: Json, role: str) -> None:
         """Add the calls that the latest message holds, in any form that is in use."""
-        if isinstance(calls, Mapping):
+        if isinstance(calls, dict):
             calls = [calls]
         if not isinstance(calls, list) or not calls:
             return
@@ -113,9 +112,9 @@ class Talk:
 
 def read_call(call: Json, role: str) -> ToolCall:
     """Read a call in the flat or the OpenAI form; one without a name has an empty name."""
-    outer = call if isinstance(call, Mapping) else {}
+    outer = call if isinstance(call, dict) else {}
     inner = outer.get("function")
-    body = inner if isinstance(inner, Mapping) else outer
+    body = inner if isinstance(inner, dict) else outer
     name, stated = body.get("name"), outer.get("requestor")
     requestor: Requestor = "user" if (stated if stated in ("user", "assistant") else role) == "user" else "assistant"
     call_id = outer.get("id")

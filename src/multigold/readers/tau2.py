@@ -1,90 +1,36 @@
 """tau2's results: the classic form, the 1.0 form, a bare list of simulations, and wrappers around such lists.
 
-    classic   {timestamp, info, tasks, simulations}
-    1.0       the same with `simulation_index`, and `mode`, `ticks`, `policy` ... in each simulation
-    list      [simulation, ...]
-    wrapper   {domain?, agent?, model?, ..., simulations} without `info` or without `tasks`
-
-Only what scoring needs is decoded. `raw_data` is never read: arguments stand in `tool_calls` as objects.
+classic   {timestamp, info, tasks, simulations}
+1.0       the same with `simulation_index`, and `mode`, `ticks`, `policy` ... in each simulation
+list      [simulation, ...], or one a line
+wrapper   {domain?, agent?, model?, ..., simulations} without `info` or without `tasks`
+single    one simulation by itself
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+import attrs
 import msgspec
 
 from multigold.errors import ResultsError
 from multigold.model.task import Task
-from multigold.model.trajectory import Recorded, Trajectory
 from multigold.model.verdict import Reason
 from multigold.readers.base import ReadOptions, ResultsFile, Run, Runs
-from multigold.readers.decoding import NULL, Document, decoded
-from multigold.readers.talk import Talk, Transcript
+from multigold.readers.decoding import Document, decoded
+from multigold.readers.domains import environment_name, guess_domain, guessed
+from multigold.readers.joining import TaskIndex, contradiction, join_all
+from multigold.readers.simulation import Head, Simulation, read_simulation, word
 from multigold.readers.tasks import id_text, read_tasks, shortened
-from multigold.state.canonical import Json
 
 _PLACEHOLDER: Final = "<string>"
-DOMAINS: Final = ("airline", "retail", "telecom", "mock", "banking_knowledge")
+_LISTS: Final = ("simulations", "runs", "results", "trajectories", "episodes")
+"""Names under which wrappers keep their runs."""
 
-
-class _Message(msgspec.Struct):
-    role: Any = None
-    content: Any = None
-    tool_calls: Any = None
-    id: Any = None
-    tool_call_id: Any = None
-    requestor: Any = None
-    error: Any = None
-    tool_messages: Any = None
-
-
-class _Chunk(msgspec.Struct):
-    content: Any = None
-    tool_calls: Any = None
-
-
-class _Tick(msgspec.Struct):
-    agent_chunk: _Chunk | None = None
-    user_chunk: _Chunk | None = None
-    agent_tool_calls: Any = msgspec.UNSET
-    user_tool_calls: Any = msgspec.UNSET
-    agent_tool_results: Any = None
-    user_tool_results: Any = None
-
-
-class _Simulation(msgspec.Struct):
-    id: Any = None
-    task_id: Any = None
-    trial: Any = None
-    termination_reason: Any = None
-    reward_info: msgspec.Raw = NULL
-    messages: list[_Message] | None = None
-    ticks: list[_Tick] | None = None
-
-
-class _Head(msgspec.Struct):
-    """What can be read of a simulation whose messages cannot."""
-
-    id: Any = None
-    task_id: Any = None
-    trial: Any = None
-    termination_reason: Any = None
-    reward_info: msgspec.Raw = NULL
-
-
-class _DbCheck(msgspec.Struct):
-    db_match: Any = None
-
-
-class _RewardInfo(msgspec.Struct):
-    reward: Any = None
-    db_check: _DbCheck | None = None
-    reward_basis: Any = None
-    reward_breakdown: Any = None
+_PEEK: Final = 30
+"""How many runs are looked at for a domain that is not stated."""
 
 
 class _Actor(msgspec.Struct):
@@ -96,23 +42,30 @@ class _EnvironmentInfo(msgspec.Struct):
     domain_name: Any = None
 
 
-class _Info(msgspec.Struct):
+class Info(msgspec.Struct):
+    """What a results file says of the run as a whole."""
+
     git_commit: Any = None
     agent_info: _Actor | None = None
     environment_info: _EnvironmentInfo | None = None
 
 
-_DECODER: Final = msgspec.json.Decoder(_Simulation)
+@attrs.frozen(kw_only=True, eq=False)
+class Pieces:
+    """The raw parts of a results file, whatever form holds them together."""
+
+    document: Document
+    form: str
+    runs: Sequence[msgspec.Raw]
+    place: str = "simulations[{}]"
+    places: Sequence[str] = ()
+    digest: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 def recognise(document: Document) -> bool:
     """Tell whether a document is tau2's."""
-    if document.has("simulations"):
-        return True
-    if not document.items:
-        return False
-    first = decoded(document.items[0], dict[str, msgspec.Raw]) or {}
-    return ("messages" in first or "ticks" in first) and ("reward_info" in first or "task_id" in first)
+    return _pieces(document) is not None
 
 
 def read(document: Document, options: ReadOptions) -> ResultsFile:
@@ -121,46 +74,79 @@ def read(document: Document, options: ReadOptions) -> ResultsFile:
     Raises:
         ResultsError: Where it is a template without runs, or its members are not what they should be.
     """
+    pieces = _pieces(document)
+    if pieces is None:
+        raise ResultsError("it holds no simulations", where=document.name)
+    return assemble(pieces, options)
+
+
+def _pieces(document: Document) -> Pieces | None:
     if document.items is not None:
-        raw: Sequence[msgspec.Raw] = document.items
-    else:
-        raw = document.array("simulations")
-    info = document.value("info", _Info) or _Info()
-    _refuse_template(document, info, raw)
-    domain, warnings = _domain(document, info, options)
-    table = read_tasks(document.array("tasks"), domain)
-    agent = options.agent or _agent(document, info)
-    tasks = table.tasks or options.tasks
-
-    def produce() -> Iterator[Run]:
-        for index, item in enumerate(raw):
-            yield read_run(item, f"simulations[{index}]", agent, tasks)
-
-    return ResultsFile(
-        format=_form(document),
-        name=document.name,
-        digest=document.digest,
-        domain=domain,
-        agent=agent,
-        release=_word(info.git_commit),
-        tasks=table.tasks,
-        runs=Runs(count=len(raw), produce=produce),
-        warnings=(*document.warnings, *warnings, *table.warnings, *_repeated(raw)),
-        solo="solo" in _word(info.agent_info and info.agent_info.implementation),
-        acceptable=table.acceptable,
-    )
+        if document.items and looks_like_run(document.items[0]):
+            return Pieces(document=document, form="tau2-list", runs=document.items, place="[{}]")
+        return None
+    if document.has("simulations"):
+        return Pieces(document=document, form=_form(document), runs=document.array("simulations"))
+    if document.whole is not None and looks_like_run(document.whole):
+        return Pieces(document=document, form="tau2-single", runs=[document.whole], place="the run")
+    for name in _LISTS:
+        runs = document.value(name, list[msgspec.Raw])
+        if runs and looks_like_run(runs[0]):
+            return Pieces(document=document, form="tau2-wrapper", runs=runs, place=f"{name}[{{}}]")
+    return None
 
 
 def _form(document: Document) -> str:
-    if document.items is not None:
-        return "tau2-list"
-    if not document.has("info") or not document.has("tasks"):
+    if not document.has("info", "tasks"):
         return "tau2-wrapper"
     return "tau2-1.0" if document.has("simulation_index") else "tau2"
 
 
-def _refuse_template(document: Document, info: _Info, raw: Sequence[msgspec.Raw]) -> None:
-    first = (decoded(raw[0], _Head) if raw else None) or _Head()
+def looks_like_run(raw: msgspec.Raw) -> bool:
+    """Tell whether raw JSON is a simulation: it has messages or ticks, and a task or a verdict."""
+    members = decoded(raw, dict[str, msgspec.Raw]) or {}
+    return ("messages" in members or "ticks" in members) and ("reward_info" in members or "task_id" in members)
+
+
+def assemble(pieces: Pieces, options: ReadOptions) -> ResultsFile:
+    """Put the parts of a results file together.
+
+    Raises:
+        ResultsError: Where it is a template without runs, or its tasks are no list.
+    """
+    document, raw = pieces.document, pieces.runs
+    info = document.value("info", Info) or Info()
+    _refuse_template(document, info, raw)
+    domain, guesses = _domain(document, info, raw, options)
+    table = read_tasks(document.array("tasks"), domain)
+    agent = options.agent or _agent(document, info)
+    index = TaskIndex(tasks=table.tasks or options.tasks)
+    repeated = repeated_ids(raw)
+    joined = _joined(raw, index)
+
+    def produce() -> Iterator[Run]:
+        for number, item in enumerate(raw):
+            simulation = read_simulation(item, agent)
+            place = pieces.places[number] if pieces.places else pieces.place.format(number)
+            yield settle(simulation, place, index, joined[number] if joined else "", repeated, options)
+
+    return ResultsFile(
+        format=pieces.form,
+        name=document.name,
+        digest=pieces.digest or document.digest,
+        domain=domain,
+        agent=agent,
+        release=word(info.git_commit),
+        tasks=table.tasks,
+        runs=Runs(count=len(raw), produce=produce),
+        warnings=(*document.warnings, *pieces.warnings, *guesses, *table.warnings, *_repetitions(repeated)),
+        solo="solo" in word(info.agent_info and info.agent_info.implementation),
+        acceptable=table.acceptable,
+    )
+
+
+def _refuse_template(document: Document, info: Info, raw: Sequence[msgspec.Raw]) -> None:
+    first = (decoded(raw[0], Head) if raw else None) or Head()
     stated = (info.git_commit, info.environment_info and info.environment_info.domain_name, first.id, first.task_id)
     if _PLACEHOLDER in stated:
         raise ResultsError(
@@ -170,174 +156,104 @@ def _refuse_template(document: Document, info: _Info, raw: Sequence[msgspec.Raw]
         )
 
 
-def _word(value: Json) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _agent(document: Document, info: _Info) -> str:
+def _agent(document: Document, info: Info) -> str:
     """Return the model, and the implementation in brackets."""
     actor = info.agent_info or _Actor()
     stated = [document.value(name, str) or "" for name in ("model", "agent_llm", "agent")]
-    model = _word(actor.llm) or next(filter(None, stated), "")
-    implementation = _word(actor.implementation)
+    model = word(actor.llm) or next(filter(None, stated), "")
+    implementation = word(actor.implementation)
     return f"{model} ({implementation})" if model and implementation else model or implementation
 
 
-def _domain(document: Document, info: _Info, options: ReadOptions) -> tuple[str, tuple[str, ...]]:
+def _domain(
+    document: Document, info: Info, raw: Sequence[msgspec.Raw], options: ReadOptions
+) -> tuple[str, tuple[str, ...]]:
     if options.domain:
         return options.domain, ()
     environment = info.environment_info
-    stated = _word(environment and environment.domain_name) or document.value("domain", str) or ""
-    return environment_name(stated)
+    stated = word(environment and environment.domain_name) or document.value("domain", str) or ""
+    return environment_name(stated) if stated else guessed(guess_domain(_tools(raw)), "tau2")
 
 
-def environment_name(domain: str) -> tuple[str, tuple[str, ...]]:
-    """Return the environment's name for a domain as tau2 files write it, with a warning where that is a guess.
-
-    Forks and variants call themselves `airline-relaxed`, `telecom-workflow`: their tools and data are taken to be those
-    of the domain that they are named after.
-    """
-    if not domain:
-        return "", ()
-    base = next((known for known in DOMAINS if domain.startswith((f"{known}-", f"{known}_"))), None)
-    if domain in DOMAINS or base is None:
-        return f"tau2-{domain}", ()
-    return f"tau2-{base}", (f"the file calls its domain {domain!r}: tools and data are taken to be those of {base!r}",)
+def _tools(raw: Sequence[msgspec.Raw]) -> Iterator[str]:
+    for item in raw[:_PEEK]:
+        for recorded in read_simulation(item, "").trajectory.calls or ():
+            yield recorded.call.name
 
 
-def _repeated(raw: Sequence[msgspec.Raw]) -> tuple[str, ...]:
-    counts = Counter(id_text(head.id) for head in (decoded(item, _Head) for item in raw) if head is not None)
-    return shortened([f"{count} runs have the id {name!r}" for name, count in counts.items() if count > 1 and name])
+class _Id(msgspec.Struct):
+    id: Any = None
 
 
-def read_run(raw: msgspec.Raw | bytes, place: str, agent: str, tasks: Mapping[str, Task]) -> Run:
-    """Read one simulation; what cannot be read of it becomes the run's problem."""
-    simulation, talk, problem = _read_simulation(raw)
-    trajectory = _trajectory(simulation, talk, agent)
+def repeated_ids(raw: Sequence[msgspec.Raw]) -> Mapping[str, int]:
+    """Return the run ids that stand more than once, with how often."""
+    counts: dict[str, int] = {}
+    for item in raw:
+        head = decoded(item, _Id)
+        run_id = id_text(head.id) if head else ""
+        counts[run_id] = counts.get(run_id, 0) + 1
+    return {run_id: count for run_id, count in counts.items() if count > 1 and run_id}
+
+
+def _repetitions(repeated: Mapping[str, int]) -> tuple[str, ...]:
+    return shortened([f"{count} runs have the id {run_id!r}" for run_id, count in repeated.items()])
+
+
+def _joined(raw: Sequence[msgspec.Raw], index: TaskIndex) -> list[str]:
+    """Return the task of each run of a file of which no run states one; nothing where some run does."""
+    if not index.tasks or any(_states_task(item) for item in raw):
+        return []
+    return join_all([read_simulation(item, "").clues for item in raw], index)
+
+
+def _states_task(item: msgspec.Raw) -> bool:
+    head = decoded(item, Head)
+    return head is not None and bool(id_text(head.task_id))
+
+
+def settle(
+    simulation: Simulation,
+    place: str,
+    index: TaskIndex,
+    joined: str,
+    repeated: Mapping[str, int],
+    options: ReadOptions,
+) -> Run:
+    """Decide which task a run is of, and whether its parts agree."""
+    trajectory = simulation.trajectory
+    task_id, doubt, notes = _task_of(simulation, index, joined, options)
+    if trajectory.run_id in repeated and not options.rejoin:
+        sentence = f"{repeated[trajectory.run_id]} runs of the file have the id {trajectory.run_id!r}"
+        doubt = doubt or Reason(code="contradiction", sentence=sentence)
     return Run(
-        trajectory=trajectory,
-        task_id=trajectory.task_id,
-        problem=problem or _task_problem(trajectory.task_id, tasks),
+        trajectory=attrs.evolve(trajectory, task_id=task_id),
+        task_id=task_id,
+        problem=simulation.problem or task_problem(task_id, index.tasks) or doubt,
         place=place,
-        notes=talk.notes if talk else (),
+        notes=(*simulation.notes, *notes),
     )
 
 
-def _read_simulation(raw: msgspec.Raw | bytes) -> tuple[_Simulation | _Head, Transcript | None, Reason | None]:
-    try:
-        simulation = _DECODER.decode(raw)
-    except (ValueError, RecursionError) as error:
-        problem = Reason(code="unreadable_run", sentence=f"the run cannot be read ({error})")
-        return decoded(raw, _Head) or _Head(), None, problem
-    talk = _talk(simulation)
-    return simulation, talk, None if talk else _NO_MESSAGES
+def _task_of(
+    simulation: Simulation, index: TaskIndex, joined: str, options: ReadOptions
+) -> tuple[str, Reason | None, tuple[str, ...]]:
+    """Return a run's task, what speaks against it, and a note where it is not the stated one."""
+    stated = simulation.trajectory.task_id
+    if not stated:
+        return joined, None, (_JOINED,) if joined else ()
+    doubt, claimed = contradiction(simulation.clues, index) if index.tasks else (None, "")
+    if doubt and claimed and options.rejoin:
+        return claimed, None, (f"rejoined: {doubt.sentence}",)
+    return stated, doubt, ()
 
 
-_NO_MESSAGES: Final = Reason(
-    code="messages_missing", sentence="the file holds neither the run's messages nor its tool calls"
-)
+_JOINED: Final = "the file names no task: it was joined by its checks, its user or its position"
 
 
-def _task_problem(task_id: str, tasks: Mapping[str, Task]) -> Reason | None:
+def task_problem(task_id: str, tasks: Mapping[str, Task]) -> Reason | None:
+    """Return why a run's task is not known; None where it is, or where the file embeds no tasks at all."""
     if not task_id:
-        return Reason(code="task_unknown", sentence="the file does not say which task the run is of")
+        return Reason(code="task_unknown", sentence="nothing tells which task the run is of")
     if tasks and task_id not in tasks:
         return Reason(code="task_unknown", sentence=f"the file has no task {task_id!r}")
     return None
-
-
-def _trajectory(simulation: _Simulation | _Head, talk: Transcript | None, agent: str) -> Trajectory:
-    return Trajectory(
-        calls=talk.calls if talk else None,
-        messages=talk.messages if talk else (),
-        termination=_word(simulation.termination_reason) or None,
-        recorded=read_recorded(simulation.reward_info),
-        run_id=id_text(simulation.id),
-        task_id=id_text(simulation.task_id),
-        trial=_number(simulation.trial),
-        agent=agent,
-    )
-
-
-def _number(value: Json) -> int:
-    text = id_text(value)
-    return int(text) if text.isdecimal() and len(text) < 10 else 0
-
-
-def read_recorded(raw: msgspec.Raw) -> Recorded:
-    """Read the verdict that a simulation carries; whatever is not of the known form is left out."""
-    info = decoded(raw, _RewardInfo)
-    if info is None:
-        return Recorded()
-    breakdown = info.reward_breakdown if isinstance(info.reward_breakdown, dict) else {}
-    factors = {name: reward_number(value) for name, value in breakdown.items()}
-    match = info.db_check.db_match if info.db_check else None
-    basis = info.reward_basis if isinstance(info.reward_basis, list) else None
-    return Recorded(
-        reward=reward_number(info.reward),
-        db_match=match if isinstance(match, bool) else None,
-        breakdown={name: value for name, value in factors.items() if value is not None},
-        reward_basis=None if basis is None else tuple(name for name in basis if isinstance(name, str)),
-    )
-
-
-def reward_number(value: Json) -> float | None:
-    """Return a reward as a float; None for anything that is no finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:
-        return None
-
-
-def _talk(simulation: _Simulation) -> Transcript | None:
-    """Return messages and calls; None where the run holds neither messages nor ticks that tell what was called."""
-    talk = Talk()
-    if simulation.messages is not None:
-        for message in simulation.messages:
-            _add_message(talk, message)
-    elif simulation.ticks and any(_tells(tick) for tick in simulation.ticks):
-        for tick in simulation.ticks:
-            _add_tick(talk, tick)
-    else:
-        return None
-    return talk.finish()
-
-
-def _add_message(talk: Talk, message: _Message) -> None:
-    role = _word(message.role)
-    talk.say(role, message.content)
-    talk.call(message.tool_calls, role)
-    if role == "tool":
-        if isinstance(message.tool_messages, list):
-            _add_results(talk, message.tool_messages)
-        else:
-            talk.answer(message.id or message.tool_call_id, message.content, message.error)
-
-
-def _add_results(talk: Talk, results: Json) -> None:
-    for result in results if isinstance(results, list) else ():
-        if isinstance(result, dict):
-            talk.answer(result.get("id"), result.get("content"), result.get("error"))
-
-
-def _tells(tick: _Tick) -> bool:
-    """Tell whether a tick says what was called in it, be it nothing: some files are stripped of that."""
-    chunks = (tick.agent_chunk, tick.user_chunk)
-    stated = tick.agent_tool_calls is not msgspec.UNSET or tick.user_tool_calls is not msgspec.UNSET
-    return stated or any(chunk is not None and (chunk.content or chunk.tool_calls) for chunk in chunks)
-
-
-def _add_tick(talk: Talk, tick: _Tick) -> None:
-    """Add a tick, the user's side before the agent's."""
-    sides = (
-        ("user", tick.user_chunk, tick.user_tool_calls, tick.user_tool_results),
-        ("assistant", tick.agent_chunk, tick.agent_tool_calls, tick.agent_tool_results),
-    )
-    for role, chunk, calls, results in sides:
-        calls = calls or (chunk.tool_calls if chunk else None)
-        if calls or (chunk and chunk.content):
-            talk.say(role, chunk.content if chunk else None)
-            talk.call(calls, role)
-        _add_results(talk, results)

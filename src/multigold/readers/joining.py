@@ -1,0 +1,151 @@
+"""Which task a run is of, where a file does not say, or contradicts itself.
+
+Three things tell. The *checks* that a run carries quote the actions of its task's gold. The *talk* names a user, and a
+task's text names one. Last, the *position*: some files list one run per task in the tasks' order, but most do not, so
+it is believed only where every run of the file that can be joined by the other two stands where it says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+import attrs
+
+from multigold.model.task import Task, ToolCall
+from multigold.model.trajectory import Message, RecordedCall
+from multigold.model.verdict import Reason
+from multigold.state.canonical import Json, same
+
+_USER_ID: Final = re.compile(r"\b[a-z]+_[a-z]+_\d{2,6}\b")
+
+
+@attrs.frozen(kw_only=True, eq=False, slots=False)
+class TaskIndex:
+    """Tasks, and what tells them apart."""
+
+    tasks: Mapping[str, Task]
+
+    @cached_property
+    def _actions(self) -> dict[str, list[tuple[str, ToolCall]]]:
+        found: dict[str, list[tuple[str, ToolCall]]] = defaultdict(list)
+        for task in self.tasks.values():
+            for action in (task.criteria and task.criteria.actions) or ():
+                found[action.name].append((task.id, action))
+        return found
+
+    @cached_property
+    def users(self) -> dict[str, frozenset[str]]:
+        """Task id to the user ids that its text names."""
+        return {task.id: frozenset(user_ids(task.instructions)) for task in self.tasks.values()}
+
+    @cached_property
+    def known_users(self) -> frozenset[str]:
+        """All user ids that some task's text names."""
+        return frozenset().union(*self.users.values())
+
+    def by_checks(self, checks: Sequence[ToolCall]) -> frozenset[str]:
+        """Return the tasks that have all the actions that a run's checks quote; none where the run quotes none."""
+        found: frozenset[str] | None = None
+        for check in checks:
+            having = frozenset(
+                task_id for task_id, action in self._actions.get(check.name, ()) if _alike(action, check)
+            )
+            found = having if found is None else found & having
+        return found or frozenset()
+
+    def by_users(self, named: frozenset[str], *, without_actions: bool) -> frozenset[str]:
+        """Return the tasks about one of these users; only those without gold actions where a run quotes none."""
+        return frozenset(
+            task_id
+            for task_id, users in self.users.items()
+            if users & named and not (without_actions and self._has_actions(task_id))
+        )
+
+    def _has_actions(self, task_id: str) -> bool:
+        criteria = self.tasks[task_id].criteria
+        return bool(criteria and criteria.actions)
+
+
+def _alike(a: ToolCall, b: ToolCall) -> bool:
+    return (not b.id or not a.id or a.id == b.id) and same(a.arguments, b.arguments)
+
+
+def user_ids(value: Json) -> Iterable[str]:
+    """Yield what looks like a user id (`mia_li_3668`) in any string of a JSON value."""
+    if isinstance(value, str):
+        yield from _USER_ID.findall(value)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from user_ids(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from user_ids(item)
+
+
+def users_of_run(messages: Iterable[Message], calls: Iterable[RecordedCall]) -> frozenset[str]:
+    """Return the user ids that the user names or that calls ask for."""
+    said = (user for message in messages if message.role == "user" for user in user_ids(message.text))
+    asked = (user for recorded in calls for user in user_ids((recorded.call.arguments or {}).get("user_id")))
+    return frozenset(said) | frozenset(asked)
+
+
+@attrs.frozen(kw_only=True)
+class Clues:
+    """What a run tells of the task that it is of.
+
+    Attributes:
+        stated: The task id in the file; empty where there is none.
+        checks: The gold actions that its checks quote; None where it carries no checks.
+        users: The user ids named in it.
+    """
+
+    stated: str = ""
+    checks: tuple[ToolCall, ...] | None = None
+    users: frozenset[str] = frozenset()
+
+
+def join(clues: Clues, index: TaskIndex) -> frozenset[str]:
+    """Return the tasks that a run without a task id may be of, by its checks, else by the user that it names."""
+    if clues.checks:
+        return index.by_checks(clues.checks)
+    return index.by_users(clues.users, without_actions=clues.checks is not None)
+
+
+def join_all(runs: Sequence[Clues], index: TaskIndex) -> list[str]:
+    """Return the task of each run of a file without task ids; empty where it cannot be told."""
+    candidates = [join(clues, index) for clues in runs]
+    order = list(index.tasks)
+    in_order = len(order) > 0 and len(runs) % len(order) == 0 and _in_order(candidates, order)
+    return [
+        next(iter(found)) if len(found) == 1 else order[place % len(order)] if in_order else ""
+        for place, found in enumerate(candidates)
+    ]
+
+
+def _in_order(candidates: Sequence[frozenset[str]], order: Sequence[str]) -> bool:
+    """Tell whether no run contradicts that the runs stand in the tasks' order, and some run says so."""
+    places = [(order[place % len(order)], found) for place, found in enumerate(candidates) if found]
+    return bool(places) and all(task_id in found for task_id, found in places)
+
+
+def contradiction(clues: Clues, index: TaskIndex) -> tuple[Reason | None, str]:
+    """Hold a run's stated task against its own checks and the user that it is about.
+
+    Returns:
+        Why the parts contradict each other, None where they do not; and the task that the checks speak of, empty where
+        they speak of no single one.
+    """
+    claimed = index.by_checks(clues.checks) if clues.checks else frozenset()
+    if claimed and clues.stated not in claimed:
+        others = ", ".join(sorted(claimed))
+        sentence = f"the run says task {clues.stated!r}, its own checks are those of task {others}"
+        return Reason(code="contradiction", sentence=sentence), next(iter(claimed)) if len(claimed) == 1 else ""
+    own, named = index.users.get(clues.stated, frozenset()), clues.users & index.known_users
+    if not claimed and own and named and not own & named:
+        sentence = f"the run says task {clues.stated!r}, and is about user {min(named)} instead of {min(own)}"
+        return Reason(code="contradiction", sentence=sentence), ""
+    return None, ""

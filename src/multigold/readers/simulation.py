@@ -1,0 +1,251 @@
+"""One simulation of tau2, or anything that is written like one: messages or ticks, a verdict, and a few words.
+
+Only what scoring needs is decoded. `raw_data` is never read: arguments stand in `tool_calls` as objects. Every field is
+read leniently; a simulation that still cannot be decoded keeps its ids and its verdict and gets a problem.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import attrs
+import msgspec
+
+from multigold.model.task import ToolCall
+from multigold.model.trajectory import Recorded, Trajectory
+from multigold.model.verdict import Reason
+from multigold.readers.decoding import NULL, decoded
+from multigold.readers.joining import Clues, users_of_run
+from multigold.readers.talk import Talk, Transcript, read_call
+from multigold.readers.tasks import id_text
+from multigold.state.canonical import Json
+
+
+class RawMessage(msgspec.Struct):
+    """A message as files write it, in tau2's or OpenAI's words."""
+
+    role: Any = None
+    content: Any = None
+    tool_calls: Any = None
+    function_call: Any = None
+    id: Any = None
+    tool_call_id: Any = None
+    error: Any = None
+    tool_messages: Any = None
+
+
+class _Chunk(msgspec.Struct):
+    content: Any = None
+    tool_calls: Any = None
+
+
+class _Tick(msgspec.Struct):
+    agent_chunk: _Chunk | None = None
+    user_chunk: _Chunk | None = None
+    agent_tool_calls: Any = msgspec.UNSET
+    user_tool_calls: Any = msgspec.UNSET
+    agent_tool_results: Any = None
+    user_tool_results: Any = None
+
+
+class Head(msgspec.Struct):
+    """What can be read of a simulation whose messages cannot."""
+
+    id: Any = None
+    task_id: Any = None
+    trial: Any = None
+    termination_reason: Any = None
+    reward: Any = None
+    reward_info: msgspec.Raw = NULL
+
+
+class _Simulation(Head):
+    messages: list[RawMessage] | None = None
+    ticks: list[_Tick] | None = None
+
+
+class _DbCheck(msgspec.Struct):
+    db_match: Any = None
+
+
+class _Check(msgspec.Struct):
+    action: Any = None
+
+
+class _RewardInfo(msgspec.Struct):
+    reward: Any = None
+    db_check: _DbCheck | None = None
+    action_checks: list[_Check] | None = None
+    reward_basis: Any = None
+    reward_breakdown: Any = None
+
+
+@attrs.frozen(kw_only=True)
+class Simulation:
+    """A simulation as far as it could be read.
+
+    Attributes:
+        trajectory: What it did.
+        clues: What it tells of its task.
+        problem: Why it cannot be scored; None where nothing stands in the way.
+        notes: What is odd about it.
+    """
+
+    trajectory: Trajectory
+    clues: Clues
+    problem: Reason | None = None
+    notes: tuple[str, ...] = ()
+
+
+_DECODER: Final = msgspec.json.Decoder(_Simulation)
+
+_NO_MESSAGES: Final = Reason(
+    code="messages_missing", sentence="the file holds neither the run's messages nor its tool calls"
+)
+
+
+def read_simulation(raw: msgspec.Raw | bytes, agent: str) -> Simulation:
+    """Read one simulation."""
+    try:
+        simulation: _Simulation = _DECODER.decode(raw)
+    except (ValueError, RecursionError) as error:
+        problem = Reason(code="unreadable_run", sentence=f"the run cannot be read ({error})")
+        return _simulation(decoded(raw, Head) or Head(), None, agent, problem)
+    transcript = transcribe(simulation.messages) if simulation.messages is not None else _ticks(simulation.ticks)
+    return _simulation(simulation, transcript, agent, None if transcript else _NO_MESSAGES)
+
+
+def _simulation(head: Head, transcript: Transcript | None, agent: str, problem: Reason | None) -> Simulation:
+    info = decoded(head.reward_info, _RewardInfo) or _RewardInfo(reward=head.reward)
+    task_id = id_text(head.task_id)
+    messages, calls = (transcript.messages, transcript.calls) if transcript else ((), None)
+    recorded = _recorded(info)
+    return Simulation(
+        trajectory=Trajectory(
+            calls=calls,
+            messages=messages,
+            termination=word(head.termination_reason) or None,
+            recorded=recorded,
+            run_id=id_text(head.id),
+            task_id=task_id,
+            trial=number(head.trial),
+            agent=agent,
+        ),
+        clues=Clues(stated=task_id, checks=_quoted(info), users=users_of_run(messages, calls or ())),
+        problem=problem or _own_contradiction(recorded),
+        notes=transcript.notes if transcript else (),
+    )
+
+
+def word(value: Json) -> str:
+    """Return a value that is a string; empty for anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def number(value: Json) -> int:
+    """Return a small count, written as a number or as digits; 0 for anything else."""
+    text = id_text(value)
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
+
+
+def reward_number(value: Json) -> float | None:
+    """Return a reward as a float; None for anything that is no finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:
+        return None
+
+
+def _recorded(info: _RewardInfo) -> Recorded:
+    """Return the verdict that a simulation carries; whatever is not of the known form is left out."""
+    breakdown = info.reward_breakdown if isinstance(info.reward_breakdown, dict) else {}
+    factors = {name: reward_number(value) for name, value in breakdown.items()}
+    match = info.db_check.db_match if info.db_check else None
+    basis = info.reward_basis if isinstance(info.reward_basis, list) else None
+    return Recorded(
+        reward=reward_number(info.reward),
+        db_match=match if isinstance(match, bool) else None,
+        breakdown={name: value for name, value in factors.items() if value is not None},
+        reward_basis=None if basis is None else tuple(name for name in basis if isinstance(name, str)),
+    )
+
+
+def _own_contradiction(recorded: Recorded) -> Reason | None:
+    """Return why a reward is not the product of its own factors; None where it is, or where some are missing."""
+    basis, factors = recorded.reward_basis, recorded.breakdown
+    if recorded.reward is None or not basis or any(name not in factors for name in basis):
+        return None
+    product = math.prod(factors[name] for name in basis)
+    if math.isclose(product, recorded.reward, abs_tol=1e-6):
+        return None
+    sentence = f"the recorded reward {recorded.reward:g} is not the product {product:g} of its own factors"
+    return Reason(code="contradiction", sentence=sentence)
+
+
+def _quoted(info: _RewardInfo) -> tuple[ToolCall, ...] | None:
+    """Return the gold actions that the checks quote; None where there are no checks."""
+    if info.action_checks is None:
+        return None
+    actions = [check.action for check in info.action_checks if isinstance(check.action, dict)]
+    return tuple(attrs.evolve(read_call(action, "assistant"), id=word(action.get("action_id"))) for action in actions)
+
+
+def transcribe(messages: Sequence[RawMessage]) -> Transcript:
+    """Return the talk and the calls of a list of messages."""
+    talk = Talk()
+    for message in messages:
+        _add_message(talk, message)
+    return talk.finish()
+
+
+def _add_message(talk: Talk, message: RawMessage) -> None:
+    role = word(message.role)
+    talk.say(role, message.content)
+    if message.tool_calls or message.function_call:
+        talk.call(message.tool_calls or message.function_call, role)
+    if role in ("tool", "function"):
+        if isinstance(message.tool_messages, list):
+            _add_results(talk, message.tool_messages)
+        else:
+            talk.answer(message.tool_call_id or message.id, message.content, message.error)
+
+
+def _add_results(talk: Talk, results: Json) -> None:
+    for result in results if isinstance(results, list) else ():
+        if isinstance(result, dict):
+            talk.answer(result.get("id"), result.get("content"), result.get("error"))
+
+
+def _ticks(ticks: list[_Tick] | None) -> Transcript | None:
+    """Return the talk and the calls of a voice run; None where no tick tells what was called in it."""
+    if not ticks or not any(_tells(tick) for tick in ticks):
+        return None
+    talk = Talk()
+    for tick in ticks:
+        _add_tick(talk, tick)
+    return talk.finish()
+
+
+def _tells(tick: _Tick) -> bool:
+    """Tell whether a tick says what was called in it, be it nothing: some files are stripped of that."""
+    chunks = (tick.agent_chunk, tick.user_chunk)
+    stated = tick.agent_tool_calls is not msgspec.UNSET or tick.user_tool_calls is not msgspec.UNSET
+    return stated or any(chunk is not None and chunk.tool_calls for chunk in chunks)
+
+
+def _add_tick(talk: Talk, tick: _Tick) -> None:
+    """Add a tick, the user's side before the agent's."""
+    sides = (
+        ("user", tick.user_chunk, tick.user_tool_calls, tick.user_tool_results),
+        ("assistant", tick.agent_chunk, tick.agent_tool_calls, tick.agent_tool_results),
+    )
+    for role, chunk, stated, results in sides:
+        calls = stated or (chunk.tool_calls if chunk else None)
+        if calls or (chunk and chunk.content):
+            talk.say(role, chunk.content if chunk else None)
+            talk.call(calls or None, role)
+        _add_results(talk, results)
