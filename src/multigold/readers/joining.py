@@ -58,11 +58,16 @@ class TaskIndex:
         return found or frozenset()
 
     def by_users(self, named: frozenset[str], *, without_actions: bool) -> frozenset[str]:
-        """Return the tasks about one of these users; only those without gold actions where a run quotes none."""
+        """Return the tasks that may be about these users; only those without gold actions where a run quotes none.
+
+        A task whose text names no user id may be about anybody: some name their users by name and postcode only.
+        """
+        if not named & self.known_users:
+            return frozenset()
         return frozenset(
             task_id
             for task_id, users in self.users.items()
-            if users & named and not (without_actions and self._has_actions(task_id))
+            if (users & named or not users) and not (without_actions and self._has_actions(task_id))
         )
 
     def _has_actions(self, task_id: str) -> bool:
