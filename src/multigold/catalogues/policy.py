@@ -8,6 +8,7 @@ elsewhere in it, and what is not found is said to be missing rather than shown w
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -17,6 +18,8 @@ from multigold.model.loophole import Clause
 
 LABEL_WORDS = 4
 """A line of at most this many words that ends with a colon is a label: a heading of the clauses below it."""
+
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
 
 
 @attrs.frozen(kw_only=True)
@@ -91,8 +94,8 @@ def heading_of(lines: Sequence[str], line: int) -> tuple[str, ...]:
 
 
 def is_label(line: str) -> bool:
-    """Tell whether a line is a label such as `Change cabin:`, which only names the clauses below it."""
-    return line.rstrip().endswith(":") and len(line.split()) <= LABEL_WORDS
+    """Tell whether a line is a label such as `Change cabin:`, which only names the clauses below it; no item is one."""
+    return line.rstrip().endswith(":") and len(line.split()) <= LABEL_WORDS and not _ITEM.match(line)
 
 
 def clause_text(policy: bytes, clause: Clause) -> ClauseText:
