@@ -81,10 +81,9 @@ def test_a_clause_that_was_split_off_is_found_again_by_its_catalogue_reference()
         assert clause_text(POLICY, reference).text == clause.text
 
 
-LINE = st.sampled_from(
-    ["", "# Title", "## Part", "A label:", "Plain words that go on", "- Item", "- fragment", "  - Deeper", "1. Step"]
-    + ["---", "```", "| a | b |", "|---|---|", "   indented", "* starred", "Ends with a colon and five words:"]
-)
+LINES = ("", "# Title", "## Part", "A label:", "Plain words that go on", "- Item", "- fragment", "  - Deeper")
+ODD_LINES = ("1. Step", "---", "```", "| a | b |", "|---|---|", "   indented", "* starred", "A colon after five words:")
+LINE = st.sampled_from((*LINES, *ODD_LINES))
 
 
 @given(st.lists(LINE, max_size=25))

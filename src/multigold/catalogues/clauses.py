@@ -2,9 +2,9 @@
 
 A clause is a paragraph, an item of a list, a row of a table or a fenced block. Headings, and labels such as
 `Change cabin:`, are no clauses; they name the ones below them. An item that begins with a small letter or a digit is a
-fragment (`- user id`), and belongs to the line that it completes; one that begins with a capital letter or is numbered says
-something by itself and is a clause. Where a line ends with a colon, the items below it keep it as their `lead`, since `It is a
-business flight` means little without `can be cancelled if any of the following is true`.
+fragment (`- user id`), and belongs to the line that it completes; one that begins with a capital letter or is numbered
+says something by itself and is a clause. Where a line ends with a colon, the items below it keep it as their `lead`,
+since `It is a business flight` means little without `can be cancelled if any of the following is true`.
 """
 
 from __future__ import annotations
