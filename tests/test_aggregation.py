@@ -1,0 +1,99 @@
+"""Counting: nothing is lost, no order matters, no rate stands without its denominator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+from hypothesis import given
+from hypothesis import strategies as st
+
+from multigold.aggregation import COLUMNS, Rate, group_by, natural, summarise_verdicts, tally
+from multigold.model.trajectory import Recorded
+from multigold.model.verdict import Match, Reason, Rewards, Verdict
+
+REWARD = st.sampled_from([None, 0.0, 0.5, 0.9999999, 1.0])
+
+
+@st.composite
+def verdicts(draw: Any) -> Verdict:
+    outcome = draw(st.sampled_from(["matched", "unmatched", "unscored"]))
+    rewards = Rewards(
+        **{c: draw(REWARD) for c in ("single", "core", "core_or_single", "with_contested", "core_strict")}
+    )
+    return Verdict(
+        outcome=outcome,
+        rewards=rewards,
+        recorded=Recorded(reward=draw(REWARD)),
+        reason=Reason(code=draw(st.sampled_from(["a", "b"])), sentence="") if outcome != "matched" else None,
+        stratum=draw(st.sampled_from(["affected", "resolved", "free", "conflict", "other_version"])),
+        task_id=draw(st.sampled_from(["2", "10", "x"])),
+        agent=draw(st.sampled_from(["one", "two"])),
+        domain="d",
+        termination=draw(st.sampled_from([None, "user_stop"])),
+        matches=draw(st.sampled_from([(), (Match(reading="r", standing="core", vacuous=True),)])),
+    )
+
+
+@given(st.lists(verdicts(), max_size=12))
+def test_law_12_strata_partition_the_runs_and_outcomes_add_up(runs: list[Verdict]) -> None:
+    report = summarise_verdicts(runs)
+    for groups in (report.overall, report.by_stratum, report.by_task):
+        assert sum(group.tally.runs for group in groups) == len(runs)
+        for group in groups:
+            counts = group.tally
+            assert counts.matched + counts.unmatched + sum(counts.unscored.values()) == counts.runs
+
+
+@given(st.lists(verdicts(), max_size=8), st.randoms(use_true_random=False))
+def test_the_order_of_runs_changes_no_number(runs: list[Verdict], random: Any) -> None:
+    shuffled = list(runs)
+    random.shuffle(shuffled)
+    assert summarise_verdicts(shuffled) == summarise_verdicts(runs)
+
+
+def test_unscored_runs_are_in_no_denominator_but_the_recorded_one() -> None:
+    unscored = Verdict(
+        outcome="unscored",
+        reason=Reason(code="no_calls", sentence=""),
+        rewards=Rewards(core=1.0),
+        recorded=Recorded(reward=1.0),
+    )
+    scored = Verdict(outcome="unmatched", rewards=Rewards(core=0.0), recorded=Recorded(reward=0.0))
+    counts = tally([unscored, scored])
+    assert counts.columns["recorded"] == Rate(successes=1, of=2)
+    assert counts.columns["core"] == Rate(successes=0, of=1)
+    assert counts.unscored == {"no_calls": 1}
+
+
+def test_case_17_a_success_is_a_reward_near_one_and_halves_never_add_up_to_one() -> None:
+    halves = [Verdict(outcome="matched", rewards=Rewards(core=0.5)) for _ in range(2)]
+    assert tally(halves).columns["core"] == Rate(successes=0, of=2)
+    nearly = Verdict(outcome="matched", rewards=Rewards(core=0.9999999))
+    assert tally([nearly]).columns["core"] == Rate(successes=1, of=1)
+
+
+def test_no_runs_have_no_share() -> None:
+    assert Rate(successes=0, of=0).share is None
+
+
+def test_the_papers_split_goes_by_task_whatever_the_text() -> None:
+    runs = [Verdict(outcome="matched", task_id=task, stratum="free") for task in ("2", "3")]
+    report = summarise_verdicts(runs, strata="paper", paper_split=["2"])
+    assert [group.keys["stratum"] for group in report.by_stratum] == ["loophole-affected", "loophole-free"]
+
+
+def test_strict_core_is_shown_only_while_an_equivalence_is_on() -> None:
+    assert "core_strict" not in summarise_verdicts([]).columns
+    assert summarise_verdicts([], equivalences=["unordered"]).columns == COLUMNS
+
+
+def test_tasks_stand_in_natural_order() -> None:
+    assert sorted(["10", "x", "2"], key=natural) == ["2", "10", "x"]
+    runs = [Verdict(outcome="matched", task_id=task) for task in ("10", "2")]
+    assert [group.keys["task"] for group in group_by(runs, task=lambda v: v.task_id)] == ["2", "10"]
+
+
+def test_a_vacuous_match_is_counted() -> None:
+    run = Verdict(outcome="unmatched", matches=(Match(reading="r", standing="core", vacuous=True),))
+    assert tally([run, attrs.evolve(run, matches=())]).vacuous == 1
