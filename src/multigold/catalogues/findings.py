@@ -17,25 +17,31 @@ from multigold.state.delta import escape
 
 T = TypeVar("T")
 
-Level: TypeAlias = Literal["error", "note"]
-"""An `error` must be mended; a `note` says what a reader should know, such as how many members were left out."""
+Level: TypeAlias = Literal["error", "warning", "note"]
+"""An `error` must be mended; a `warning` should be looked at (audits have them); a `note` says what a reader should know."""
 
 
 @attrs.frozen(kw_only=True)
 class Finding:
-    """One thing that was found in a catalogue.
+    """One thing that was found: in a catalogue's files, or by an audit.
 
     Attributes:
         code: A stable word for programs, such as `unknown-side`.
         where: The file and the JSON Pointer in it.
         sentence: The same for people.
         level: Whether it must be mended.
+        task: Id of the task that it is about; empty where it is about none.
+        evidence: What shows it, as plain JSON data: calls, a delta; None where the sentence says all.
+        remedy: What to do about it; empty where that goes without saying.
     """
 
     code: str
     where: str
     sentence: str
     level: Level = "error"
+    task: str = ""
+    evidence: Json = attrs.field(default=None, hash=False)
+    remedy: str = ""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.sentence}"

@@ -1,0 +1,130 @@
+"""Findings of all audits: as plain data, counted, and set against a list of findings that were accepted before.
+
+A finding is the same record whether it was found in a catalogue's files or by an audit
+(`multigold.catalogues.findings.Finding`). What is accepted is named by code, task and place, so that a baseline file
+survives a change of words and does not hide a new fault at another place.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from multigold.catalogues.findings import Cursor, Finding, Level
+from multigold.errors import CallError
+from multigold.state.canonical import Json, clone
+
+__all__ = ["Finding", "Level", "Sorted", "baseline_json", "counts_by_code", "finding_json", "read_baseline", "set_apart"]
+
+BASELINE_SCHEMA = "multigold/baseline/1"
+"""Name and version of the form of a baseline file."""
+
+MAX_BASELINE_BYTES = 16 * 2**20
+
+Key = tuple[str, str, str]
+"""Code, task and place: what names a finding in a baseline."""
+
+
+def key_of(finding: Finding) -> Key:
+    """Return what names a finding in a baseline."""
+    return finding.code, finding.task, finding.where
+
+
+def finding_json(finding: Finding) -> dict[str, Json]:
+    """Return a finding as plain data: `{code, severity, task, place, sentence, evidence, remedy}`."""
+    return {
+        "code": finding.code,
+        "severity": finding.level,
+        "task": finding.task,
+        "place": finding.where,
+        "sentence": finding.sentence,
+        "evidence": clone(finding.evidence),
+        "remedy": finding.remedy,
+    }
+
+
+def counts_by_code(findings: Iterable[Finding], codes: Iterable[str] = ()) -> dict[str, int]:
+    """Return how many findings there are of each code, in the order of `codes` (zeros included), then sorted."""
+    counts = Counter(finding.code for finding in findings)
+    return {code: counts[code] for code in (*codes, *sorted(counts.keys() - set(codes)))}
+
+
+@attrs.frozen(kw_only=True)
+class Sorted:
+    """Findings set against a baseline.
+
+    Attributes:
+        new: Those that the baseline does not accept.
+        accepted: Those that it does.
+        stale: What it accepts and nobody finds any more: code, task and place.
+    """
+
+    new: tuple[Finding, ...]
+    accepted: tuple[Finding, ...] = ()
+    stale: tuple[Key, ...] = ()
+
+    @property
+    def failing(self) -> bool:
+        """Whether there is anything new that is more than a note: exit status 1."""
+        return any(finding.level != "note" for finding in self.new)
+
+
+def set_apart(findings: Sequence[Finding], accepted: Iterable[Key] = ()) -> Sorted:
+    """Set findings against what was accepted before."""
+    known = dict.fromkeys(accepted)
+    found = {key_of(finding) for finding in findings}
+    return Sorted(
+        new=tuple(finding for finding in findings if key_of(finding) not in known),
+        accepted=tuple(finding for finding in findings if key_of(finding) in known),
+        stale=tuple(key for key in known if key not in found),
+    )
+
+
+def baseline_json(findings: Iterable[Finding], reasons: Mapping[Key, str] | None = None) -> dict[str, Json]:
+    """Return a baseline that accepts these findings; notes need no accepting and are left out.
+
+    Args:
+        findings: What is accepted.
+        reasons: Why, where somebody has said so.
+    """
+    keys = dict.fromkeys(key_of(finding) for finding in findings if finding.level != "note")
+    rows = [
+        {"code": code, "task": task, "place": place, "reason": (reasons or {}).get((code, task, place), "")}
+        for code, task, place in keys
+    ]
+    return {"schema": BASELINE_SCHEMA, "accepted": rows}
+
+
+def read_baseline(path: Path) -> dict[Key, str]:
+    """Read a baseline file: what it accepts, and why.
+
+    Raises:
+        CallError: Where it cannot be read or is no baseline; the sentence holds its first fault.
+    """
+    found: list[Finding] = []
+    top = Cursor(_decode(path), path.name, found)
+    if top.keys({"schema", "accepted"}, {"notes"}) and top.text("schema") != BASELINE_SCHEMA:
+        top.fault("wrong-kind", f"the schema should be {BASELINE_SCHEMA!r}")
+    accepted: dict[Key, str] = {}
+    for row in top.items("accepted"):
+        row.keys({"code", "task", "place"}, {"reason"})
+        accepted[row.text("code"), row.text("task"), row.text("place")] = row.text("reason")
+    if found:
+        raise CallError(found[0].sentence, where=found[0].where, remedy="--write-baseline FILE writes one that is right.")
+    return accepted
+
+
+def _decode(path: Path) -> Any:
+    try:
+        if path.stat().st_size > MAX_BASELINE_BYTES:
+            raise CallError(f"a baseline of more than {MAX_BASELINE_BYTES:,} bytes is refused", where=str(path))
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise CallError(f"the baseline cannot be read ({error.strerror})", where=str(path)) from error
+    except (ValueError, RecursionError) as error:
+        raise CallError(f"the baseline is not JSON ({error})", where=str(path)) from error
