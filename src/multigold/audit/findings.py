@@ -19,7 +19,16 @@ from multigold.catalogues.findings import Cursor, Finding, Level
 from multigold.errors import CallError
 from multigold.state.canonical import Json, clone
 
-__all__ = ["Finding", "Level", "Sorted", "baseline_json", "counts_by_code", "finding_json", "read_baseline", "set_apart"]
+__all__ = [
+    "Finding",
+    "Level",
+    "Sorted",
+    "baseline_json",
+    "counts_by_code",
+    "finding_json",
+    "read_baseline",
+    "set_apart",
+]
 
 BASELINE_SCHEMA = "multigold/baseline/1"
 """Name and version of the form of a baseline file."""
@@ -115,7 +124,9 @@ def read_baseline(path: Path) -> dict[Key, str]:
         row.keys({"code", "task", "place"}, {"reason"})
         accepted[row.text("code"), row.text("task"), row.text("place")] = row.text("reason")
     if found:
-        raise CallError(found[0].sentence, where=found[0].where, remedy="--write-baseline FILE writes one that is right.")
+        raise CallError(
+            found[0].sentence, where=found[0].where, remedy="--write-baseline FILE writes one that is right."
+        )
     return accepted
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
+from typing import ClassVar
 
 import click
 
@@ -12,6 +14,7 @@ COMMANDS = {
     "rescore": ("multigold.cli._rescore", "Re-score stored results against every reading."),
     "show": ("multigold.cli._show", "Show every reading against one run: matched, or the fields that differ."),
     "validate": ("multigold.cli._validate", "Check gold sets and catalogues: form, references, replay."),
+    "audit": ("multigold.cli._audit", "Find what is wrong or unclear in golds, policies, traces and versions."),
     "catalogue": ("multigold.cli._catalogue", "List the loopholes and what the readings do about them."),
     "data": ("multigold.cli._data", "Find or fetch the benchmark's own data."),
 }
@@ -21,21 +24,23 @@ COMMANDS = {
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are used, so that `--help` and each command start fast."""
 
+    table: ClassVar[Mapping[str, tuple[str, str]]] = COMMANDS
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, in the order in which they are shown."""
-        return list(COMMANDS)
+        return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command by name; None where there is none."""
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.table:
             return None
-        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        command: click.Command = import_module(self.table[cmd_name][0]).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing any of them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, description) for name, (_, description) in COMMANDS.items()])
+            formatter.write_dl([(name, description) for name, (_, description) in self.table.items()])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,0 +1,29 @@
+"""`multigold audit`: a group of its own; an audit's module is imported when the audit is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import click
+
+from multigold.cli._group import LazyGroup
+
+AUDITS = {
+    "golds": ("multigold.cli._audit_golds", "Find golds that are broken, unreachable, vacuous, or hang on order."),
+}
+"""Audit to its module, whose `command` it is, and its one-line description."""
+
+
+class AuditGroup(LazyGroup):
+    """The audits, imported when they are run."""
+
+    table: ClassVar[Mapping[str, tuple[str, str]]] = AUDITS
+
+
+@click.group(name="audit", cls=AuditGroup)
+def command() -> None:
+    """Find what is wrong or unclear in golds, policies, traces and versions.
+
+    Exit status: 0 nothing was found; 1 something was; 2 the input or the call is wrong.
+    """
