@@ -16,6 +16,7 @@ import attrs
 
 from multigold.errors import CallError
 from multigold.model.task import Requestor, ToolCall
+from multigold.model.trajectory import Trajectory
 from multigold.state.canonical import Json, clone
 from multigold.state.database import Draft, EndState
 from multigold.state.equivalence import Conventions
@@ -25,6 +26,9 @@ ToolFunction: TypeAlias = Callable[..., Json]
 
 ToolKind: TypeAlias = Literal["read", "write", "generic"]
 """`read` and `generic` tools never change a state; `generic` ones do not look at it either."""
+
+Assertion: TypeAlias = Callable[..., bool]
+"""`assertion(draft, **arguments)` tells whether something holds of one side of a state; it never writes."""
 
 Invariant: TypeAlias = Callable[[EndState, EndState], Iterable[str]]
 """`invariant(initial, end)` yields a sentence for each fault among the records that changed; nothing where all is well."""
@@ -82,6 +86,8 @@ class Environment:
         conventions: What the domain declares about its records, for equivalences and comparison.
         prepare: Applies a task's own initial state to the environment's; None where the domain has no such thing.
         synchronise: Brings the two sides in step after a call; None where the domain has one side.
+        assertions: Predicates on one side of a state by name (tau2: `env_assertions`); see `environments.assertions`.
+        solo: Whether the agent holds the user's tools as well, and there is no user (tau2's solo mode).
         data_digest: SHA-256 of the data that the initial state was read from; empty where unknown.
     """
 
@@ -93,11 +99,19 @@ class Environment:
     conventions: Conventions = attrs.field(factory=Conventions)
     prepare: Callable[[EndState, Json], EndState] | None = None
     synchronise: Callable[[Drafts], None] | None = None
+    assertions: Mapping[str, Assertion] = attrs.field(factory=dict)
+    solo: bool = False
     data_digest: str = ""
 
     def tool(self, name: str, requestor: Requestor = "assistant") -> Tool | None:
-        """Return a tool of one side by name; None where there is none."""
-        return (self.user_tools if requestor == "user" else self.tools).get(name)
+        """Return the tool that a requestor gets by a name; None where there is none."""
+        if self.solo and requestor == "user":
+            return None
+        return (self.user_tools if self.side(name, requestor) == "user" else self.tools).get(name)
+
+    def side(self, name: str, requestor: Requestor) -> Requestor:
+        """Return the side whose tools and draft a call is about: the requestor's, but for an agent in solo mode."""
+        return "user" if self.solo and name in self.user_tools else requestor
 
 
 class Drafts:
@@ -154,18 +168,20 @@ def step(environment: Environment, drafts: Drafts, call: ToolCall, *, synchronis
 
     Returns:
         What came of it. A tool that raises, whatever it raises, has refused: tau2 answers every exception of a tool
-        with an error message and goes on (`environment.py`, `get_response`).
+        with an error message and goes on, and brings the two sides in step only where there was none
+        (`environment.py`, `get_response`). The observation is a copy: later calls leave it alone.
     """
     tool = environment.tool(call.name, call.requestor)
     refusal = _unfit(tool, call)
     observation: Json = None
     if tool is not None and refusal is None:
         try:
-            observation = tool.function(drafts.side(call.requestor), **clone(dict(call.arguments or {})))
+            draft = drafts.side(environment.side(call.name, call.requestor))
+            observation = clone(tool.function(draft, **clone(dict(call.arguments or {}))))
+            if synchronise and environment.synchronise is not None:
+                environment.synchronise(drafts)
         except Exception as error:
             refusal = Refusal(kind="refused", message=f"{_kind(error)}{error}")
-    if synchronise and environment.synchronise is not None:
-        environment.synchronise(drafts)
     return Outcome(call=call, observation=None if refusal else observation, refusal=refusal)
 
 
@@ -234,8 +250,32 @@ def initial_state(environment: Environment, task_initial: EndState | None, chang
     """
     if task_initial is not None:
         return task_initial
-    if not changes:
+    if not _asks_for_changes(changes):
         return environment.initial
     if environment.prepare is None:
         raise CallError(f"the environment {environment.name} cannot apply a task's own initial state")
     return environment.prepare(environment.initial, changes)
+
+
+def _asks_for_changes(changes: Json) -> bool:
+    if not isinstance(changes, dict):
+        return bool(changes)
+    return any(value for part, value in changes.items() if part != "message_history")
+
+
+def state_after_history(environment: Environment, start: EndState, changes: Json) -> EndState:
+    """Return the state in which a task is handed to the agent: some begin in the middle of a talk.
+
+    The calls of that talk stand in the record of a run as well, so a run is replayed from `start` and a gold from here
+    (tau2, `evaluator_env.py`).
+
+    Args:
+        environment: The environment.
+        start: The state that the task starts in.
+        changes: The task's own initial state, whose `message_history` is the talk so far.
+    """
+    history = changes.get("message_history") if isinstance(changes, dict) else None
+    if not history:
+        return start
+    calls = [recorded.call for recorded in Trajectory.from_messages(history).calls or ()]
+    return replay(environment, calls, initial=start).end_state
