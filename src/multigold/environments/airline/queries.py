@@ -1,0 +1,189 @@
+"""tau2's airline domain: looking things up. Nothing here writes to a draft.
+
+The lookups at the top are what the write tools use too; the tools that only read follow. What a tool hands out is a
+copy: a later write to the draft does not change an observation that was already made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from multigold.environments import arithmetic
+from multigold.environments.base import RefusalError
+from multigold.state.canonical import Json, clone
+from multigold.state.database import Draft
+
+AIRPORTS = {
+    "SFO": "San Francisco",
+    "JFK": "New York",
+    "LAX": "Los Angeles",
+    "ORD": "Chicago",
+    "DFW": "Dallas",
+    "DEN": "Denver",
+    "SEA": "Seattle",
+    "ATL": "Atlanta",
+    "MIA": "Miami",
+    "BOS": "Boston",
+    "PHX": "Phoenix",
+    "IAH": "Houston",
+    "LAS": "Las Vegas",
+    "MCO": "Orlando",
+    "EWR": "Newark",
+    "CLT": "Charlotte",
+    "MSP": "Minneapolis",
+    "DTW": "Detroit",
+    "PHL": "Philadelphia",
+    "LGA": "LaGuardia",
+}
+"""IATA code to city, in the order in which tau2 lists them."""
+
+
+def find_user(draft: Draft, user_id: Json) -> Json:
+    """Return a user, to be read only.
+
+    Raises:
+        RefusalError: Where there is none.
+    """
+    return _find(draft, "users", "User", user_id)
+
+
+def find_reservation(draft: Draft, reservation_id: Json) -> Json:
+    """Return a reservation, to be read only.
+
+    Raises:
+        RefusalError: Where there is none.
+    """
+    return _find(draft, "reservations", "Reservation", reservation_id)
+
+
+def find_flight(draft: Draft, flight_number: Json) -> Json:
+    """Return a flight with all its dates, to be read only.
+
+    Raises:
+        RefusalError: Where there is none.
+    """
+    return _find(draft, "flights", "Flight", flight_number)
+
+
+def find_flight_day(draft: Draft, flight_number: Json, date: Json) -> Json:
+    """Return what is known of a flight on one date, to be read only.
+
+    Raises:
+        RefusalError: Where there is no such flight, or it does not fly that day.
+        TypeError: Where the date cannot be looked up (a list); to `step` that is a refusal as any other.
+    """
+    flight = find_flight(draft, flight_number)
+    if date not in flight["dates"]:
+        raise RefusalError(f"Flight {flight_number} not found on date {date}")
+    return flight["dates"][date]
+
+
+def _find(draft: Draft, table: str, title: str, record_id: Json) -> Json:
+    if not draft.has(table, record_id):
+        raise RefusalError(f"{title} {record_id} not found")
+    return draft.get(table, record_id)
+
+
+def show_reservation(reservation: Json) -> Json:
+    """Return a reservation as the agent sees it: a copy, with the null that an uncancelled one has for its status."""
+    return {**clone(reservation), "status": reservation.get("status")}
+
+
+def get_user_details(draft: Draft, user_id: Json) -> Json:
+    """Return a user's profile.
+
+    Raises:
+        RefusalError: Where there is no such user.
+    """
+    return clone(find_user(draft, user_id))
+
+
+def get_reservation_details(draft: Draft, reservation_id: Json) -> Json:
+    """Return a reservation.
+
+    Raises:
+        RefusalError: Where there is no such reservation.
+    """
+    return show_reservation(find_reservation(draft, reservation_id))
+
+
+def get_flight_status(draft: Draft, flight_number: Json, date: Json) -> Json:
+    """Return a flight's status on a date, such as `available` or `landed`.
+
+    Raises:
+        RefusalError: Where there is no such flight, or it does not fly that day.
+    """
+    return find_flight_day(draft, flight_number, date)["status"]
+
+
+def list_all_airports(draft: Draft) -> Json:  # noqa: ARG001 - every tool is given the draft
+    """Return every airport as `{"iata", "city"}`."""
+    return [{"iata": code, "city": city} for code, city in AIRPORTS.items()]
+
+
+def search_direct_flight(draft: Draft, origin: Json, destination: Json, date: Json) -> Json:
+    """Return the flights from one airport to another that can be booked on a date; null stands for any airport."""
+    return list(_bookable(draft, origin, destination, date))
+
+
+def search_onestop_flight(draft: Draft, origin: Json, destination: Json, date: Json) -> Json:
+    """Return pairs of bookable flights that connect, the second one leaving on the day on which the first one lands.
+
+    As in tau2, times are compared as they are written (a landing at `01:30:00+1` lets one leave at 02:00:00 the next
+    day, and not at 01:30:00), and the day after the 8th of May is looked up as `2024-05-9`, which no flight has.
+
+    Raises:
+        ValueError: Where a flight lands on the next day and the date does not end in two digits; to `step` that is a
+            refusal as any other.
+    """
+    pairs = []
+    for first in _bookable(draft, origin, None, date):
+        landing = first["scheduled_arrival_time_est"]
+        next_date = f"2024-05-{int(date[-2:]) + 1}" if "+1" in landing else date
+        for second in _bookable(draft, first["destination"], destination, next_date, leave_after=landing):
+            pairs.append([{**clone(first), "date": date}, {**second, "date": next_date}])  # noqa: PERF401
+    return pairs
+
+
+def _bookable(
+    draft: Draft, origin: Json, destination: Json, date: Json, *, leave_after: str | None = None
+) -> Iterator[dict[str, Json]]:
+    for flight_number in draft.ids("flights"):
+        flight = draft.get("flights", flight_number)
+        if origin is not None and flight["origin"] != origin:
+            continue
+        if destination is not None and flight["destination"] != destination:
+            continue
+        # The date is looked at last: tau2 refuses one that cannot be looked up only where some flight gets this far.
+        if date not in flight["dates"] or flight["dates"][date]["status"] != "available":
+            continue
+        if leave_after is None or flight["scheduled_departure_time_est"] >= leave_after:
+            yield _show_flight(flight, flight["dates"][date])
+
+
+def _show_flight(flight: Json, day: Json) -> dict[str, Json]:
+    return {
+        "flight_number": flight["flight_number"],
+        "origin": flight["origin"],
+        "destination": flight["destination"],
+        "status": "available",
+        "scheduled_departure_time_est": flight["scheduled_departure_time_est"],
+        "scheduled_arrival_time_est": flight["scheduled_arrival_time_est"],
+        "date": None,
+        "available_seats": dict(day["available_seats"]),
+        "prices": dict(day["prices"]),
+    }
+
+
+def calculate(draft: Draft, expression: Json) -> Json:  # noqa: ARG001 - every tool is given the draft
+    """Return the value of an arithmetic expression as text.
+
+    Raises:
+        RefusalError: Where it is no expression (`multigold.environments.arithmetic`).
+    """
+    return arithmetic.calculate(expression)
+
+
+def transfer_to_human_agents(draft: Draft, summary: Json) -> Json:  # noqa: ARG001 - the hand-over leaves no trace
+    """Hand the user over to a human agent."""
+    return "Transfer successful"
