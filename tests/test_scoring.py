@@ -179,7 +179,9 @@ def test_every_library_run_is_expected(verdicts: dict[str, multigold.Verdict]) -
 
 def test_saying_without_doing_is_vacuous_and_does_not_count(verdicts: dict[str, multigold.Verdict]) -> None:
     verdict = verdicts["careful-waive-2"]
-    assert [(match.reading, match.vacuous, match.evidence) for match in verdict.matches] == [("withhold", True, "unmet")]
+    assert [(match.reading, match.vacuous, match.evidence) for match in verdict.matches] == [
+        ("withhold", True, "unmet")
+    ]
     assert verdict.reason is not None
     assert verdict.reason.code == "vacuous"
 
@@ -217,9 +219,7 @@ def test_case_10_an_unknown_tool_changes_nothing_and_is_counted(scene: Any) -> N
 
 
 def test_case_8_a_recorded_success_that_the_replay_refuses_is_unscored_drift(scene: Any) -> None:
-    recorded = RecordedCall(
-        call=multigold.ToolCall("waive_fine", {"loan_id": "loan-9"}), result="{}", refused=False
-    )
+    recorded = RecordedCall(call=multigold.ToolCall("waive_fine", {"loan_id": "loan-9"}), result="{}", refused=False)
     verdict = scene("plain-waive-0", calls=(recorded,))
     assert (verdict.outcome, verdict.reason.code) == ("unscored", "replay_drift")
     assert "loan-9" in verdict.reason.sentence
@@ -267,7 +267,9 @@ def test_a_task_without_gold_is_unscored(scene: Any) -> None:
     assert (verdict.outcome, verdict.reason.code, verdict.benchmark_matched) == ("unscored", "no_gold", None)
 
 
-def test_an_unknown_text_falls_back_to_the_single_gold_aloud(score_runs: ModuleType, library_module: ModuleType) -> None:
+def test_an_unknown_text_falls_back_to_the_single_gold_aloud(
+    score_runs: ModuleType, library_module: ModuleType
+) -> None:
     task = attrs.evolve(score_runs.load_tasks()["waive"], instructions="Somebody else's words.")
     golds = multigold.load_catalogue(score_runs.HERE / "gold_sets").gold_sets["waive"]
     calls = [multigold.ToolCall("waive_fine", {"loan_id": "loan-1"})]

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from multigold.environments.base import Environment, RefusalError, tool_table
+from multigold.state.conventions import Conventions, IdPool, PaymentLog, Place
 from multigold.state.database import Database, Draft, EndState
-from multigold.state.equivalence import Conventions, IdPool, PaymentLog, Place
 
 HERE = Path(__file__).parent
 TODAY, DUE_IN_21_DAYS, DUE_IN_14_DAYS = "2026-03-10", "2026-03-31", "2026-03-24"

@@ -16,7 +16,7 @@ from multigold._version import __version__
 
 if TYPE_CHECKING:
     from multigold.aggregation import Report as Report
-    from multigold.catalogues import load_catalogue as load_catalogue
+    from multigold.catalogues.loading import load_catalogue as load_catalogue
     from multigold.datasets import load_environment as load_environment
     from multigold.environments.base import Environment as Environment
     from multigold.environments.base import RefusalError as RefusalError
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
     from multigold.rescoring import rescore as rescore
     from multigold.rescoring import summarise as summarise
     from multigold.scoring import score as score
+    from multigold.state.conventions import Conventions as Conventions
     from multigold.state.database import Database as Database
     from multigold.state.database import Draft as Draft
     from multigold.state.database import EndState as EndState
     from multigold.state.delta import Delta as Delta
     from multigold.state.delta import diff as diff
     from multigold.state.equivalence import EQUIVALENCES as EQUIVALENCES
-    from multigold.state.equivalence import Conventions as Conventions
 
 _HOMES = {
     "multigold.aggregation": ("Report",),
-    "multigold.catalogues": ("load_catalogue",),
+    "multigold.catalogues.loading": ("load_catalogue",),
     "multigold.datasets": ("load_environment",),
     "multigold.environments.base": ("Environment", "RefusalError", "Tool", "replay"),
     "multigold.errors": ("MultigoldError",),
@@ -63,7 +63,8 @@ _HOMES = {
     "multigold.scoring": ("score",),
     "multigold.state.database": ("Database", "Draft", "EndState"),
     "multigold.state.delta": ("Delta", "diff"),
-    "multigold.state.equivalence": ("EQUIVALENCES", "Conventions"),
+    "multigold.state.conventions": ("Conventions",),
+    "multigold.state.equivalence": ("EQUIVALENCES",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -24,9 +24,10 @@ from multigold.model.gold import Actions, Choices, Explicit, Form, GoldSet, Patt
 from multigold.model.task import Task, ToolCall
 from multigold.model.verdict import Stratum
 from multigold.state.canonical import Json
+from multigold.state.conventions import Conventions
 from multigold.state.database import EndState
 from multigold.state.delta import ABSENT, Delta, diff
-from multigold.state.equivalence import Conventions, check_names, comparable, normal_form
+from multigold.state.equivalence import check_names, comparable, normal_form
 
 MAX_MEMBERS = 10_000
 """A `choices` form that expands to more members than this is refused: write it as a pattern."""
@@ -235,7 +236,9 @@ def compile_golds(
     start = _start(task, environment, gold_set)
     initial = comparable(start, start, conventions)
     scene = _Scene(initial=initial, start=start, environment=environment, names=names, conventions=conventions)
-    readings = tuple(_admit(reading, scene, _place(gold_set, reading)) for reading in (gold_set.readings if gold_set else ()))
+    readings = tuple(
+        _admit(reading, scene, _place(gold_set, reading)) for reading in (gold_set.readings if gold_set else ())
+    )
     benchmark = _benchmark(task, gold_set, readings, scene)
     if gold_set is None and benchmark is not None:
         readings = (_benchmark_reading(benchmark, scene),)

@@ -8,6 +8,7 @@ bad run never stops a batch: it becomes unscored, with its place and the reason.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +18,7 @@ import attrs
 from multigold._version import __version__
 from multigold.admission import CompiledGolds, compile_golds
 from multigold.aggregation import Report, StrataOption, summarise_verdicts
-from multigold.catalogues import load_catalogue, load_gold_sets, shipped_catalogues
+from multigold.catalogues.loading import load_catalogue, load_gold_sets, shipped_catalogues
 from multigold.datasets import load_environment, load_tasks
 from multigold.environments.base import Environment
 from multigold.errors import CallError, GoldSetError, MultigoldError
@@ -29,8 +30,8 @@ from multigold.model.verdict import Reason, Verdict
 from multigold.readers import ResultsFile, Run, open_results
 from multigold.scoring import follow, judge
 from multigold.state.canonical import Json
+from multigold.state.database import GONE, EndState
 from multigold.state.equivalence import check_names
-from multigold.state.schemes import same_spelling
 
 Progress = Callable[[str, int], None]
 """`progress(file name, runs done)`, called after each run."""
@@ -165,9 +166,7 @@ def rescore(
             report, judged = FileReport(name=str(path), problem=str(error)), []
         files.append(report)
         verdicts.extend(judged)
-    return Rescoring(
-        files=tuple(files), verdicts=tuple(verdicts), options=options, paper_split=desk.paper_split()
-    )
+    return Rescoring(files=tuple(files), verdicts=tuple(verdicts), options=options, paper_split=desk.paper_split())
 
 
 def rescore_runs(
@@ -189,7 +188,7 @@ def rescore_runs(
     results = open_results(Path(path))
     place = desk.place(results)
     return tuple(
-        _named(judge_run(run, results, place, desk), results, str(path), desk.options)
+        _named(judge_run(run, place, desk), results, str(path), desk.options)
         for run in results.runs
         if run.task_id == task_id and trial in (None, run.trajectory.trial)
     )
@@ -200,7 +199,7 @@ def _rescore_file(path: Path, desk: Desk, progress: Progress | None) -> tuple[Fi
     place = desk.place(results)
     verdicts = []
     for run in results.runs:
-        verdicts.append(_named(judge_run(run, results, place, desk), results, str(path), desk.options))
+        verdicts.append(_named(judge_run(run, place, desk), results, str(path), desk.options))
         if progress is not None:
             progress(str(path), len(verdicts))
     return _file_report(results, str(path), place, verdicts), verdicts
@@ -301,14 +300,14 @@ def _catalogue(domain: str, directory: Path | None) -> Catalogue | None:
     return load_catalogue(domain) if domain in shipped_catalogues() else None
 
 
-def judge_run(run: Run, results: ResultsFile, place: Place, desk: Desk) -> Verdict:
+def judge_run(run: Run, place: Place, desk: Desk) -> Verdict:
     """Score one run of a file; whatever is wrong with it makes it unscored, with its place."""
     task = place.tasks.get(run.task_id)
     blank = _unscored(run.trajectory, run.task_id, "", "")
     if run.problem is not None:
         return attrs.evolve(blank, reason=run.problem)
     if task is None:
-        return attrs.evolve(blank, reason=_no_task(run, results, place))
+        return attrs.evolve(blank, reason=_no_task(run, place))
     golds = desk.golds(task, place)
     try:
         return judge(task, run.trajectory, golds, environment=place.environment, contested=desk.options.contested)
@@ -318,7 +317,7 @@ def judge_run(run: Run, results: ResultsFile, place: Place, desk: Desk) -> Verdi
         return _unscored(run.trajectory, task.id, "bad_run", f"{run.place}: {type(error).__name__}: {error}")
 
 
-def _no_task(run: Run, results: ResultsFile, place: Place) -> Reason:
+def _no_task(run: Run, place: Place) -> Reason:
     if place.tasks:
         return Reason(code="task_unknown", sentence=f"{run.place}: the file has no task {run.task_id!r}")
     return Reason(
@@ -397,13 +396,13 @@ def check_recorded(path: str | Path, *, options: Options | None = None) -> Check
     place = desk.place(results)
     runs = list(results.runs)
     recorded = [run for run in runs if run.trajectory.recorded.db_match is not None]
-    verdicts = [judge_run(run, results, place, desk) for run in recorded]
+    verdicts = [judge_run(run, place, desk) for run in recorded]
     differ, unscored, spelling = [], Counter[str](), 0
     for run, verdict in zip(recorded, verdicts, strict=True):
         if verdict.benchmark_matched is None:
             unscored[verdict.reason.code if verdict.reason else "no_gold"] += 1
         elif verdict.benchmark_matched != verdict.recorded.db_match:
-            differ.append(f"task {run.task_id} trial {run.trajectory.trial} ({run.trajectory.run_id}): {_sides(verdict)}")
+            differ.append(f"task {run.task_id} trial {verdict.trial} ({verdict.run_id}): {_sides(verdict)}")
         elif verdict.benchmark_matched:
             spelling += not _spelled_alike(run, place, desk)
     return Check(
@@ -427,4 +426,13 @@ def _spelled_alike(run: Run, place: Place, desk: Desk) -> bool:
     if golds.benchmark is None:
         return True
     walk = follow(run.trajectory, golds.start, place.environment)
-    return same_spelling(golds.benchmark.state, golds.candidate(walk.end_state).state)
+    return _spelling(golds.benchmark.state, golds) == _spelling(golds.candidate(walk.end_state).state, golds)
+
+
+def _spelling(state: EndState, golds: CompiledGolds) -> str:
+    """Return the records that changed as JSON text, in which `1` and `1.0` differ."""
+    sides = zip(state.sides(), golds.initial.sides(), strict=True)
+    places = [(side, *place) for (side, end), (_, start) in sides for place in end.touched(start)]
+    databases = dict(state.sides())
+    records = {"/".join(place): databases[place[0]].find(*place[1:]) for place in places}
+    return json.dumps({k: v for k, v in records.items() if v is not GONE}, sort_keys=True)

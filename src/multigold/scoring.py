@@ -432,5 +432,3 @@ def baseline(golds: CompiledGolds, *, evidence: bool) -> Rewards:
         with_contested=column(("core", "contested")),
         core_strict=column(("core",), strict=True),
     )
-
-

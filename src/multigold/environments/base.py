@@ -19,7 +19,7 @@ from multigold.model.task import Requestor, ToolCall
 from multigold.model.trajectory import Trajectory
 from multigold.state.canonical import Json, clone
 from multigold.state.database import Draft, EndState
-from multigold.state.equivalence import Conventions
+from multigold.state.conventions import Conventions
 
 ToolFunction: TypeAlias = Callable[..., Json]
 """`function(draft, **arguments) -> observation`; raises to refuse."""
