@@ -9,6 +9,12 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import settings
+
+# No deadline: the machine is shared, and timing is no test. HYPOTHESIS_PROFILE=thorough for a long look.
+settings.register_profile("standard", max_examples=100, deadline=None)
+settings.register_profile("thorough", max_examples=2000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "standard"))
 
 # tau2's import waits ten seconds for a network without this.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")

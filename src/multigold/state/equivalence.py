@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from multigold.errors import CallError
 from multigold.state.canonical import Json, too_deep
@@ -27,6 +26,9 @@ from multigold.state.conventions import Place as Place
 from multigold.state.database import GONE, WHOLE, Database, EndState, same_record
 from multigold.state.minting import Key, Records, rename
 from multigold.state.paths import content_text, parse, rewrite, within
+
+if TYPE_CHECKING:
+    from fractions import Fraction  # imported where used: few runs net payments
 
 EQUIVALENCES: Mapping[str, str] = {
     "minted-ids": "ids that the environment minted during the run are renamed by the content of their records",
@@ -168,6 +170,8 @@ def _netted(log: PaymentLog, entries: Json) -> Json:
     """
     if not isinstance(entries, list):
         return entries
+    from fractions import Fraction
+
     totals: dict[tuple[str, str], Fraction] = {}
     bare: dict[tuple[str, str], dict[str, Json]] = {}
     for entry in entries:
@@ -192,7 +196,13 @@ def _signed_amount(log: PaymentLog, entry: Any) -> Fraction | None:
         return None
     direction = entry.get(log.direction) if log.direction else None
     sign = 1 if direction is None else log.signs.get(direction) if isinstance(direction, str) else None
-    return None if sign is None else sign * (Fraction(amount) if isinstance(amount, int) else Fraction(repr(amount)))
+    return None if sign is None else sign * _as_written(amount)
+
+
+def _as_written(amount: int | float) -> Fraction:
+    from fractions import Fraction
+
+    return Fraction(amount) if isinstance(amount, int) else Fraction(repr(amount))
 
 
 def _number(total: Fraction) -> int | float:

@@ -8,6 +8,7 @@ Values come from strangers' files and lines go to terminals, so whatever a termi
 from __future__ import annotations
 
 import json
+from itertools import takewhile
 
 from multigold.errors import StateError
 from multigold.state.canonical import Json, canonical
@@ -54,25 +55,31 @@ def _explain_change(change: Change) -> str:
         if inside:
             more = f"; ... and {len(inside) - MAX_PARTS} more" if len(inside) > MAX_PARTS else ""
             return f"{'; '.join(inside[:MAX_PARTS])}{more}"
-    return _arrow(change.before, change.after)
+    return _arrow(_text(change.before), _text(change.after))
 
 
-def _arrow(before: Json, after: Json) -> str:
-    return f"{_shown(before)} -> {_shown(after)}"
+def _arrow(before: str, after: str) -> str:
+    """Return both texts, cut so that the first place where they differ is seen."""
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+    start = max(0, alike - WIDTH // 2)
+    return f"{_cut(before, start=start)} -> {_cut(after, start=start)}"
 
 
-def _shown(value: Json) -> str:
+def _text(value: Json) -> str:
     if value is ABSENT:
         return "absent"
     try:
-        return _cut(json.dumps(value, ensure_ascii=False))
+        return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
         # A value that no file can hold, such as a number too long to print; a delta does not refuse it.
         return f"a {type(value).__name__} that cannot be shown"
 
 
-def _cut(text: str, width: int = WIDTH) -> str:
-    return printable(text if len(text) <= width else f"{text[:width]}... ({len(text)} characters)")
+def _cut(text: str, width: int = WIDTH, start: int = 0) -> str:
+    if len(text) <= width:
+        return printable(text)
+    lead, tail = "..." if start else "", "..." if start + width < len(text) else ""
+    return printable(f"{lead}{text[start : start + width]}{tail} ({len(text)} characters)")
 
 
 # Inside of lists
@@ -91,7 +98,7 @@ def _inside(before: list[Json], after: list[Json]) -> list[str]:
         return []
     levels = [(level.path(output_format="list"), level) for levels in found.values() for level in levels]
     levels.sort(key=lambda pair: [(isinstance(step, str), step) for step in pair[0]])
-    return [f"at {_pointer(path)} {_leaf_text(level.t1)} -> {_leaf_text(level.t2)}" for path, level in levels]
+    return [f"at {_pointer(path)} {_arrow(_leaf_text(level.t1), _leaf_text(level.t2))}" for path, level in levels]
 
 
 def _pointer(path: list[str | int]) -> str:
@@ -121,7 +128,7 @@ def _leaves_as_text(value: Json) -> Json:
 def _leaf_text(value: Json) -> str:
     from deepdiff.helper import notpresent
 
-    return "absent" if value is notpresent else _cut(_joined(value))
+    return "absent" if value is notpresent else _joined(value)
 
 
 def _joined(value: Json) -> str:
