@@ -30,8 +30,10 @@ class MultigoldError(Exception):
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
-        advice = f" {self.remedy}" if self.remedy else ""
-        return f"{place}{self.message}{advice}"
+        if not self.remedy:
+            return f"{place}{self.message}"
+        stop = "" if self.message.endswith((".", "!", "?")) else "."
+        return f"{place}{self.message}{stop} {self.remedy}"
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):

@@ -19,7 +19,7 @@ from multigold._version import __version__
 from multigold.admission import CompiledGolds, compile_golds
 from multigold.aggregation import Report, StrataOption, summarise_verdicts
 from multigold.catalogues.loading import load_catalogue, load_gold_sets, shipped_catalogues
-from multigold.datasets import load_environment, load_tasks
+from multigold.datasets import known_release, load_environment, load_tasks
 from multigold.environments.base import Environment
 from multigold.errors import CallError, GoldSetError, MultigoldError
 from multigold.model.catalogue import Catalogue
@@ -268,9 +268,10 @@ class Desk:
         if domain not in self._environments:
             self._environments[domain] = load_environment(domain, data_dir=options.data_dir)
             self._catalogues[domain] = _catalogue(domain, options.gold_sets)
+        release = options.benchmark_release or _stated_release(results)
         tasks = results.tasks
-        if not tasks and options.benchmark_release is not None:
-            tasks = load_tasks(domain, options.benchmark_release, data_dir=options.data_dir)
+        if not tasks and release is not None:
+            tasks = load_tasks(domain, release, data_dir=options.data_dir)
         return Place(environment=self._environments[domain], catalogue=self._catalogues[domain], tasks=tasks)
 
     def paper_split(self) -> tuple[str, ...]:
@@ -292,6 +293,15 @@ class Desk:
         if catalogue is None or listed is None or (listed.status == "proposed" and self.options.strata != "extended"):
             return None, False
         return catalogue.gold_set(task), catalogue.knows_other_text(task)
+
+
+def _stated_release(results: ResultsFile) -> str | None:
+    """Return the release that the file itself names, where it is one that we know."""
+    try:
+        known_release(results.release)
+    except MultigoldError:
+        return None
+    return results.release
 
 
 def _catalogue(domain: str, directory: Path | None) -> Catalogue | None:

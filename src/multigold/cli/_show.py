@@ -34,7 +34,7 @@ def _text(verdict: Verdict, limit: int) -> str:
     recorded = verdict.recorded
     ended = verdict.termination or "an end that was not recorded"
     heading = (
-        f"task {verdict.task_id}, trial {verdict.trial}, {verdict.agent}: ended by {ended}, stratum {verdict.stratum}, "
+        f"task {verdict.task_id}, trial {verdict.trial}, run {verdict.run_id}, {verdict.agent}: ended by {ended}, stratum {verdict.stratum}, "
         f"recorded reward {recorded.reward}, recorded database match {recorded.db_match}"
     )
     return f"{printable(heading)}\n{verdict.explain(limit=limit)}"

@@ -92,7 +92,7 @@ class Task:
         return text_fingerprint(self.instructions, self.initial_state)
 
     def gold_fingerprint(self) -> str | None:
-        """Return the fingerprint of the benchmark's gold calls (name, arguments, requestor); None where it states none."""
+        """Return the fingerprint of the gold calls: name, arguments, requestor; None where the benchmark states none."""
         if self.criteria is None or self.criteria.actions is None:
             return None
         return digest([[call.name, call.arguments, call.requestor] for call in self.criteria.actions])

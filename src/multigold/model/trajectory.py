@@ -144,8 +144,8 @@ class Trajectory:
             if role == "tool":
                 _answer(calls, message.get("tool_call_id") or message.get("id"), content, message.get("error"))
             talk.append(Message(role=role, text=content))
-            for call in message.get("tool_calls") or ():
-                calls.append(RecordedCall(call=parse_call(call, role, where), message=index))
+            parsed = (parse_call(call, role, where) for call in message.get("tool_calls") or ())
+            calls.extend(RecordedCall(call=call, message=index) for call in parsed)
         return cls(
             calls=tuple(calls),
             messages=tuple(talk),
@@ -180,7 +180,7 @@ def parse_call(call: Json, role: str, where: str) -> ToolCall:
 
 
 def parse_arguments(arguments: Json) -> dict[str, Json] | None:
-    """Return a call's arguments as an object: given as one, as its JSON text, or as nothing; None where it is neither."""
+    """Return a call's arguments as an object: given as one, as JSON text, or as nothing; None where it is neither."""
     if arguments is None or arguments == "":
         return {}
     if isinstance(arguments, str):

@@ -201,7 +201,7 @@ class Verdict:
 
     @property
     def nearest(self) -> Nearest | None:
-        """The reading that came closest, by number of differing pointers; None where a reading counts or none is known."""
+        """The reading that came closest, by number of differing pointers; None where one counts or none is known."""
         if self.matched or not self.comparisons:
             return None
         closest = min(self.comparisons, key=_distance)

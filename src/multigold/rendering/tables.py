@@ -42,8 +42,8 @@ def report_tables(report: Report, *, by_task: bool = False) -> list[RenderableTy
 def _notes(report: Report) -> Iterator[str]:
     yield f"Strata: {report.strata_note}."
     yield (
-        "Baselines, by the database factor alone, under the single gold / under core: an agent that does nothing, and one "
-        "that looks everything up and then always refuses."
+        "Baselines, by the database factor alone, under the single gold / under core: an agent that does nothing, "
+        "and one that looks everything up and then always refuses."
     )
 
 
@@ -104,11 +104,8 @@ def check_lines(checks: Iterable[Check]) -> list[str]:
     lines = []
     for check in checks:
         unscored = ", ".join(f"{number} {code}" for code, number in check.unscored.items()) or "0"
-        lines.append(
-            printable(
-                f"{check.name}: {check.runs} runs, {check.recorded} with a recorded database verdict: {check.agree} agree, "
-                f"{len(check.differ)} differ, unscored {unscored}; {check.spelling} match only by number spelling"
-            )
-        )
+        counted = f"{check.runs} runs, {check.recorded} with a recorded database verdict: {check.agree} agree"
+        rest = f"{len(check.differ)} differ, unscored {unscored}; {check.spelling} match only by number spelling"
+        lines.append(printable(f"{check.name}: {counted}, {rest}"))
         lines += [printable(f"  {run}") for run in check.differ]
     return lines

@@ -1,0 +1,282 @@
+"""The command as a user runs it: what it prints, its exit status, and one clear sentence for every bad input."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from multigold.errors import DataError
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLE = ROOT / "examples" / "airline_results.json"
+
+
+@attrs.frozen(kw_only=True)
+class Done:
+    status: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Done]
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """Run the command in a directory of its own; no traceback may ever show."""
+
+    def run(*arguments: object, env: dict[str, str] | None = None) -> Done:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200", **(env or {})}
+        command = [sys.executable, "-m", "multigold", *map(str, arguments)]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=120
+        )
+        assert "Traceback" not in done.stderr
+        return Done(status=done.returncode, out=done.stdout, err=done.stderr)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def airline_data() -> None:
+    """The airline database; skip where it is not there."""
+    from multigold.datasets import find_data
+
+    try:
+        find_data("tau2-airline")
+    except DataError as error:
+        pytest.skip(f"tau2's airline data is not here: {error}")
+
+
+def example(**changes: Any) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(EXAMPLE.read_text(encoding="utf-8"))
+    return {**document, **changes}
+
+
+def write(path: Path, document: Any) -> Path:
+    path.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
+    return path
+
+
+def test_help_names_every_command_and_the_exit_statuses(cli: Cli) -> None:
+    from multigold.cli._group import COMMANDS
+
+    done = cli("--help")
+    assert done.status == 0
+    assert all(name in done.out for name in COMMANDS)
+    assert "Exit status" in done.out
+
+
+@pytest.mark.parametrize("command", ["rescore", "show", "validate", "catalogue", "data"])
+def test_every_command_has_help(cli: Cli, command: str) -> None:
+    assert cli(command, "--help").status == 0
+
+
+def test_the_version_is_the_packages(cli: Cli) -> None:
+    from multigold import __version__
+
+    assert __version__ in cli("--version").out
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_rescore_prints_columns_strata_and_baselines_and_writes_a_valid_document(cli: Cli, tmp_path: Path) -> None:
+    from jsonschema import Draft202012Validator
+
+    from multigold.rendering.document import rescore_schema
+
+    done = cli("rescore", EXAMPLE, "--json", "out.json", "--by-task")
+    assert (done.status, done.err) == (0, "")
+    for words in ("single gold", "core", "with contested", "do nothing", "always refuse", "affected", "9/13", "4/13"):
+        assert words in done.out
+    document = json.loads((tmp_path / "out.json").read_text())
+    schema = rescore_schema()
+    Draft202012Validator.check_schema(schema)
+    assert list(Draft202012Validator(schema).iter_errors(document)) == []
+    assert len(document["verdicts"]) == document["files"][0]["runs"] == 13
+    assert all(len(document["files"][0][name]) == 64 for name in ("digest", "data_digest", "catalogue_digest"))
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_the_example_runs_have_the_verdicts_that_their_names_promise(cli: Cli) -> None:
+    document = json.loads(cli("rescore", EXAMPLE, "--json", "-").out)
+    found = {verdict["run_id"]: (verdict["outcome"], verdict["matched"]) for verdict in document["verdicts"]}
+    assert found == {
+        "2-0-generous": ("matched", ["lenient"]),
+        "2-1-strict": ("matched", ["strict"]),
+        "2-2-strict": ("unmatched", []),
+        "27-0-generous": ("matched", ["lenient"]),
+        "27-1-generous": ("unmatched", []),
+        "27-2-strict": ("matched", ["strict-change"]),
+        "27-3-strict": ("unmatched", []),
+        "32-0-generous": ("matched", ["two-step"]),
+        "32-1-strict": ("matched", ["single-call"]),
+        "32-2-strict": ("matched", ["refuse"]),
+        "32-3-generous": ("unmatched", []),
+        "45-0-strict": ("matched", ["refuse"]),
+        "45-1-generous": ("matched", ["two-step"]),
+    }
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_show_names_the_reading_matched_and_for_the_others_just_the_fields_that_differ(cli: Cli) -> None:
+    done = cli("show", EXAMPLE, "--task", "32", "--trial", "1")
+    assert done.status == 0
+    lines = done.out.splitlines()
+    assert "matched: single-call" in lines
+    two_step = lines.index(next(line for line in lines if line.strip().startswith("two-step [core]")))
+    assert "/agent/reservations/OWZ4XL/payment_history" in lines[two_step + 1]
+    assert lines[two_step + 2].strip().startswith("single-call [core]")
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_check_recorded_agrees_and_exits_1_where_a_record_is_another(cli: Cli, tmp_path: Path) -> None:
+    assert cli("rescore", "--check-recorded", EXAMPLE).status == 0
+    document = example()
+    document["simulations"][0]["reward_info"]["db_check"]["db_match"] = False
+    done = cli("rescore", "--check-recorded", write(tmp_path / "lied.json", document))
+    assert done.status == 1
+    assert "1 differ" in done.out
+    assert "2-0-generous" in done.out
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_an_equivalence_is_off_until_asked_for_and_then_named(cli: Cli) -> None:
+    done = cli("rescore", EXAMPLE, "--equivalence", "net-payments", "--json", "-")
+    document = json.loads(done.out)
+    modify_first = next(v for v in document["verdicts"] if v["run_id"] == "32-3-generous")
+    assert "net-payments" in document["provenance"]["equivalences"]
+    assert {tuple(match["equivalences"]) for match in modify_first["matches"]} == {("net-payments",)}
+    assert modify_first["rewards"]["core_strict"] == 0.0
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_a_pipe_gets_no_progress_and_no_colour(cli: Cli) -> None:
+    done = cli("rescore", EXAMPLE)
+    assert done.err == ""
+    assert "\x1b" not in done.out
+
+
+# Bad input: one sentence, exit status 2
+
+
+BAD: dict[str, tuple[str, Sequence[str]]] = {
+    "empty": ("", ["empty"]),
+    "truncated": (EXAMPLE.read_text(encoding="utf-8")[:5000], ["truncated.json"]),
+    "numbers": ("[1, 2, 3]", ["numbers.json"]),
+    "not results": ('{"colour": "red", "size": 3}', ["colour", "size"]),
+    "text": ("hello", ["text.json"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_file_that_is_no_results_file_is_refused_in_one_sentence(cli: Cli, tmp_path: Path, name: str) -> None:
+    content, words = BAD[name]
+    done = cli("rescore", write(tmp_path / f"{name}.json", content))
+    assert done.status == 2
+    assert done.out == ""
+    assert done.err.startswith("multigold: ")
+    assert f"{name}.json" in done.err
+    assert all(word in done.err for word in words)
+    assert len(done.err.splitlines()) == 1
+
+
+def test_a_template_is_refused_politely(cli: Cli, tmp_path: Path) -> None:
+    template = {"timestamp": "<string>", "info": {"environment_info": {"domain_name": "<string>"}}, "tasks": [],
+                "simulations": [{"id": "<string>", "task_id": "<string>", "messages": []}]}  # fmt: skip
+    done = cli("rescore", write(tmp_path / "template.json", template))
+    assert done.status == 2
+    assert "<string>" in done.err
+
+
+def test_an_unknown_domain_is_named_with_the_known_ones(cli: Cli, tmp_path: Path) -> None:
+    info = {**example()["info"], "environment_info": {"domain_name": "submarine"}}
+    done = cli("rescore", write(tmp_path / "r.json", example(info=info)))
+    assert done.status == 2
+    assert "submarine" in done.err
+    assert "tau2-airline" in done.err
+
+
+def test_missing_data_names_the_ways_to_get_it(cli: Cli, tmp_path: Path) -> None:
+    nothing = tmp_path / "nothing"
+    nothing.mkdir()
+    done = cli("rescore", EXAMPLE, "--data-dir", nothing)
+    assert done.status == 2
+    assert str(nothing) in done.err
+    assert "tau2/domains/airline" in done.err
+
+
+def test_a_missing_file_is_one_sentence(cli: Cli) -> None:
+    done = cli("rescore", "no-such.json")
+    assert done.status == 2
+    assert "no-such.json" in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_a_gold_set_with_three_faults_has_all_three_reported(cli: Cli, tmp_path: Path) -> None:
+    import shutil
+
+    shutil.copytree(ROOT / "gold_sets" / "tau2-airline", tmp_path / "sets" / "tau2-airline")
+    path = tmp_path / "sets" / "tau2-airline" / "tasks" / "32.json"
+    gold_set = json.loads(path.read_text(encoding="utf-8"))
+    gold_set["colour"] = "red"
+    gold_set["readings"][0]["positions"] = {"L6": "no-such-side"}
+    gold_set["readings"][1]["admits"] = [{"actoins": []}]
+    write(path, gold_set)
+    done = cli("rescore", EXAMPLE, "--gold-sets", tmp_path / "sets")
+    assert done.status == 2
+    for word in ("colour", "no-such-side", "32.json", "/readings/1/admits/0", "choices"):
+        assert word in done.err
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_one_bad_file_does_not_stop_a_batch(cli: Cli, tmp_path: Path) -> None:
+    done = cli("rescore", write(tmp_path / "bad.json", "{}"), EXAMPLE)
+    assert done.status == 2
+    assert "9/13" in done.out
+    assert "bad.json" in done.err
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_one_bad_run_does_not_stop_a_file(cli: Cli, tmp_path: Path) -> None:
+    document = example()
+    document["simulations"][3]["messages"] = {"not": "a list"}
+    document["simulations"][4]["task_id"] = "no-such-task"
+    done = cli("rescore", write(tmp_path / "r.json", document), "--json", "-")
+    verdicts = json.loads(done.out)["verdicts"]
+    assert len(verdicts) == 13
+    unscored = [verdict for verdict in verdicts if verdict["outcome"] == "unscored"]
+    assert len(unscored) == 2
+    assert all(verdict["reason"]["sentence"] for verdict in unscored)
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_control_characters_in_a_file_never_reach_the_terminal(cli: Cli, tmp_path: Path) -> None:
+    document = example()
+    document["info"]["agent_info"]["llm"] = "evil\x1b[31m\x07 <script>"
+    document["simulations"][0]["id"] = "run\x1b]0;title\x07"
+    path = write(tmp_path / "r.json", document)
+    for done in (cli("rescore", path), cli("show", path, "--task", "2"), cli("rescore", "--check-recorded", path)):
+        assert not set(done.out) & {"\x1b", "\x07"}
+
+
+def test_a_run_that_is_not_there_is_named(cli: Cli) -> None:
+    done = cli("show", EXAMPLE, "--task", "999")
+    assert done.status == 2
+    assert "999" in done.err
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_a_compressed_file_reads_like_the_file(cli: Cli, tmp_path: Path) -> None:
+    packed = tmp_path / "r.json.gz"
+    packed.write_bytes(gzip.compress(EXAMPLE.read_bytes()))
+    assert "9/13" in cli("rescore", packed).out
