@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from multigold.audit.versions import FileChange, TaskChange, VersionDiff
-from multigold.stats.exact import Overlap
 from multigold.state.explain import printable
+from multigold.stats.exact import Overlap
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -90,7 +90,7 @@ def _gold_state(change: TaskChange) -> str:
 def overlap_line(overlap: Overlap) -> str:
     """Return an overlap and its probability as a sentence."""
     return (
-        f"{overlap.hits} of the {overlap.drawn} tasks named are among the {overlap.marked} changed of {overlap.population}; "
-        f"by chance at least so many would be with probability {overlap.p_value * 100:.2f} % (hypergeometric; "
+        f"{overlap.hits} of the {overlap.drawn} tasks named are among the {overlap.marked} changed of "
+        f"{overlap.population}; by chance at least so many would be with probability {overlap.p_value * 100:.2f} % (hypergeometric; "
         f"{overlap.expected:.2f} expected)"
     )
