@@ -247,6 +247,8 @@ def _evidence(at: Cursor) -> Evidence | None:
         if at.has(key):
             at.keys({key})
             parts = tuple(part for item in at.items(key) if (part := _evidence(item)) is not None)
+            if not parts:
+                at.at(key).fault("no-evidence", "this asks for nothing")
             return AllOf(parts) if key == "all_of" else AnyOf(parts)
     at.keys({"tool"}, {"arguments", "requestor", "succeeded"})
     requestor = at.word("requestor", get_args(Requestor), "assistant") if at.has("requestor") else None

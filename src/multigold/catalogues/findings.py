@@ -18,7 +18,7 @@ from multigold.state.delta import escape
 T = TypeVar("T")
 
 Level: TypeAlias = Literal["error", "warning", "note"]
-"""An `error` must be mended; a `warning` should be looked at (audits have them); a `note` says what a reader should know."""
+"""An `error` must be mended; a `warning` should be looked at (audits have them); a `note` is worth knowing."""
 
 
 @attrs.frozen(kw_only=True)

@@ -14,6 +14,7 @@ A catalogue is a directory:
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -209,6 +210,26 @@ def _decode(path: Path) -> Json:
     if path.stat().st_size > MAX_FILE_BYTES:
         raise ValueError(f"larger than {MAX_FILE_BYTES} bytes")
     return json.loads(path.read_bytes(), parse_constant=_no_constant)
+
+
+def duplicate_keys(files: CatalogueFiles) -> list[Finding]:
+    """Return a finding for each object that has two members of one name, of which JSON keeps only the last."""
+    found = []
+    for name in files.documents:
+        names: list[str] = []
+
+        def note(pairs: list[tuple[str, Json]], names: list[str] = names) -> dict[str, Json]:
+            members = dict(pairs)
+            if len(members) < len(pairs):
+                names.extend(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+            return members
+
+        json.loads((files.directory / name).read_bytes(), object_pairs_hook=note)
+        found += [
+            Finding(code="duplicate-member", where=f"{name}: /", sentence=f"an object has two members {key!r}")
+            for key in names
+        ]
+    return found
 
 
 def _no_constant(word: str) -> NoReturn:
