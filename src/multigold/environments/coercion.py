@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from multigold.environments.base import RefusalError
-from multigold.state.canonical import Json
+from multigold.state.canonical import Json, clone
 
 FieldType: TypeAlias = Callable[[Json], Json]
 """`field_type(value)` is the stored value; raises `RefusalError` where the value is not of the type."""
@@ -116,21 +116,75 @@ def literal(*values: str) -> FieldType:
     return one_of
 
 
-def model(fields: Mapping[str, FieldType]) -> FieldType:
+def boolean(value: Json) -> bool:
+    """Take a truth value: a bool, 0 or 1, or one of the words for it ("on", "No", "t"), with no blanks around it.
+
+    Raises:
+        RefusalError: Where the value is nothing of that kind.
+    """
+    word = value.lower() if isinstance(value, str) and value.isascii() else value
+    for answer, words in ((True, _TRUE), (False, _FALSE)):
+        if isinstance(word, str | int | float) and word in words:
+            return answer
+    raise RefusalError(f"true or false is needed, not {_shown(value)}")
+
+
+_TRUE = (True, "1", "t", "true", "y", "yes", "on")
+_FALSE = (False, "0", "f", "false", "n", "no", "off")
+
+
+def optional(field_type: FieldType) -> FieldType:
+    """Return the type that takes null as well."""
+    return lambda value: None if value is None else field_type(value)
+
+
+def list_of(item: FieldType) -> FieldType:
+    """Return the type that takes a list, each of its items taken as `item`."""
+
+    def items(value: Json) -> list[Json]:
+        if not isinstance(value, list):
+            raise RefusalError(f"a list is needed, not {_shown(value)}")
+        return [item(entry) for entry in value]
+
+    return items
+
+
+def table_of(key: FieldType, item: FieldType) -> FieldType:
+    """Return the type that takes an object with any number of entries, the keys taken as `key`, the values as `item`."""
+
+    def table(value: Json) -> dict[str, Json]:
+        if not isinstance(value, dict):
+            raise RefusalError(f"an object is needed, not {_shown(value)}")
+        return {key(name): item(entry) for name, entry in value.items()}
+
+    return table
+
+
+def model(
+    fields: Mapping[str, FieldType], *, defaults: Mapping[str, Json] | None = None, closed: bool = False
+) -> FieldType:
     """Return the type that takes an object with these fields.
 
-    All of them must be there, keys that are not declared are left out, and the result has the fields in the order
-    declared.
+    The result has the fields in the order declared.
+
+    Args:
+        fields: Each field's type.
+        defaults: What fields have that are left out, as it is stored; all others must be there.
+        closed: Whether a key that is not declared is refused; otherwise it is left out.
     """
     declared = tuple(fields.items())
+    absent = dict(defaults or {})
 
     def record(value: Json) -> dict[str, Json]:
         if not isinstance(value, dict):
             raise RefusalError(f"an object is needed, not {_shown(value)}")
-        missing = [name for name, _ in declared if name not in value]
+        missing = [name for name, _ in declared if name not in value and name not in absent]
         if missing:
             raise RefusalError(f"the field {missing[0]} is missing")
-        return {name: field_type(value[name]) for name, field_type in declared}
+        unknown = value.keys() - fields.keys() if closed else ()
+        if unknown:
+            raise RefusalError(f"there is no field {min(unknown)}")
+        return {n: field_type(value[n]) if n in value else clone(absent[n]) for n, field_type in declared}
 
     return record
 
