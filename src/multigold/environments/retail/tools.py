@@ -126,6 +126,7 @@ def modify_pending_order_items(
     order = find_order(draft, order_id)
     _require(order["status"] == "pending", "Non-pending order cannot be modified")
     _require_items(order, item_ids)
+    _require(all(old != new for old, new in _pairs(item_ids, new_item_ids)), "A new item is the old one")
     difference, variant = _compare_prices(draft, order, item_ids, new_item_ids)
     _require_cover(find_payment_method(draft, order["user_id"], payment_method_id), difference)
     order = draft.edit("orders", order_id)
@@ -242,7 +243,6 @@ def _compare_prices(draft: Draft, order: Json, item_ids: Json, new_item_ids: Jso
     difference: float = 0
     variant = None
     for old, new in _pairs(item_ids, new_item_ids):
-        _require(old != new, "The new item should not be the old one")
         item = find_item(order, old)
         variant = find_variant(draft, item["product_id"], new)
         _require(variant["available"], f"New item {new} not available")
@@ -263,4 +263,4 @@ def _credit(draft: Draft, user_id: str, payment_method_id: str, amount: float) -
 
 
 def _entry(kind: str, amount: float, payment_method_id: str) -> Json:
-    return {"transaction_type": kind, "amount": amount, "payment_method_id": payment_method_id}
+    return {"transaction_type": kind, "amount": float(amount), "payment_method_id": payment_method_id}
