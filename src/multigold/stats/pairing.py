@@ -129,7 +129,7 @@ class Noise:
 
 
 @attrs.frozen(kw_only=True)
-class Comparison:
+class PairedComparison:
     """Two agents compared.
 
     Attributes:
@@ -182,7 +182,7 @@ def compare_agents(
     resamples: int = RESAMPLES,
     level: float = 0.95,
     power: float = 0.8,
-) -> Comparison:
+) -> PairedComparison:
     """Compare two agents, or two sets of runs of one agent, on the tasks that both have.
 
     Args:
@@ -211,7 +211,7 @@ def compare_agents(
     differences = [found.exact for found in by_task]
     test = sign_flip(differences, rng=rng, resamples=resamples) if by_task else None
     mean = _mean(differences)
-    return Comparison(
+    return PairedComparison(
         first=_name(first),
         second=_name(second),
         pairing=pairing,

@@ -29,8 +29,8 @@ from multigold.stats.rows import Cell, Row, cells
 Sign: TypeAlias = Literal["same_failure", "inverted", "varied"]
 """Why a task is suspected."""
 
-VARIED = 0.125
-"""Mean variance from which a task counts as varied: half the most that there can be."""
+VARIED = 3 / 16
+"""Mean variance from which a task counts as varied: as if, for every agent, one trial of four went the other way."""
 
 FEWEST_AGENTS = 3
 """Agents below which a rank correlation says nothing."""

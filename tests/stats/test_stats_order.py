@@ -1,0 +1,69 @@
+"""Law: the order of runs, files and tasks never changes a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stats_samples import rows
+
+from multigold.stats.exact import exact_bootstrap_interval
+from multigold.stats.pairing import compare_agents
+from multigold.stats.rates import success_rate
+from multigold.stats.reaggregation import reaggregate
+from multigold.stats.repeats import pass_at_k, pass_hat_k, pass_hat_k_on_one_side, spread
+from multigold.stats.resampling import bootstrap_gap, bootstrap_interval, generator, units
+from multigold.stats.rows import Row, by_agent, cells, leave_out, plain
+from multigold.stats.sides import coherent_rate, side_counts, splits
+from multigold.stats.suspicion import suspicions
+
+pytest.importorskip("numpy")
+
+
+def each_agent(function: Callable[[tuple[Row, ...]], Any]) -> Callable[[list[Row]], Any]:
+    return lambda some: {agent: function(own) for agent, own in by_agent(some).items()}
+
+
+def gap(some: list[Row]) -> Any:
+    affected = {"8", "9"}
+    parts = leave_out(some, affected), [row for row in some if row.task in affected]
+    return bootstrap_gap(*(units(part) for part in parts), generator(1), resamples=50)
+
+
+def compared(some: list[Row]) -> Any:
+    own = by_agent(some)
+    first, second = own.get("agent-0", ()), own.get("agent-1", ())
+    return compare_agents(first, second, rng=generator(1), resamples=50)
+
+
+FIGURES: dict[str, Callable[[list[Row]], Any]] = {
+    "cells": lambda some: [(c.agent, c.task, c.successes, c.scored, c.unscored, c.absent) for c in cells(some)],
+    "rate": success_rate,
+    "rate, missing failed": lambda some: success_rate(some, missing="failed"),
+    "interval by task": lambda some: bootstrap_interval(units(some), generator(1), resamples=50),
+    "interval by trial": lambda some: bootstrap_interval(units(some, by="trials"), generator(1), resamples=50),
+    "exact interval": lambda some: exact_bootstrap_interval(units(some, by="trials")),
+    "gap": gap,
+    "pass^k": each_agent(pass_hat_k),
+    "pass@k": each_agent(lambda own: pass_at_k(own, missing="failed")),
+    "pass^k on one side": each_agent(pass_hat_k_on_one_side),
+    "spread": spread,
+    "spread interval": lambda some: bootstrap_interval(spread(some).units(), generator(1), resamples=50),
+    "side counts": side_counts,
+    "splits": splits,
+    "coherent": each_agent(coherent_rate),
+    "comparison": compared,
+    "suspicions": suspicions,
+    "reaggregation": lambda some: reaggregate(some, leave_out(some, {"8"})),
+}
+
+
+@given(rows(), st.randoms(use_true_random=False))
+def test_the_order_of_runs_changes_no_number(some: list[Row], random: Random) -> None:
+    shuffled = random.sample(some, len(some))
+    differing = [name for name, compute in FIGURES.items() if plain(compute(shuffled)) != plain(compute(some))]
+    assert not differing
