@@ -11,15 +11,30 @@ from typing import Final
 
 import attrs
 
+from multigold.errors import ResultsError
+from multigold.model.gold import GoldSet
 from multigold.model.task import Task, ToolCall
 from multigold.model.trajectory import Trajectory
 from multigold.model.verdict import Reason
+from multigold.state.canonical import Json
 
 MAX_FILE_BYTES: Final = 64 * 2**30
 """A file (or what a compressed one holds) above this is refused."""
 
 MAX_WHOLE_BYTES: Final = 2 * 2**30
 """What must be held in memory in one piece may not be larger than this."""
+
+
+class UnknownFormError(ResultsError):
+    """The file is sound, and holds no results in any known form: data of another kind, perhaps."""
+
+
+def stem(name: str) -> str:
+    """Return a file's name without its directories and the endings of result files: an agent's name for want of one."""
+    last = name.replace("!", "/").rstrip("/").rsplit("/", 1)[-1]
+    for ending in (".gz", ".zip", ".jsonl", ".ndjson", ".json"):
+        last = last.removesuffix(ending)
+    return last
 
 
 @attrs.frozen(kw_only=True)
@@ -32,6 +47,7 @@ class Run:
         problem: Why it cannot be scored although it is counted; None where nothing stands in the way.
         place: Where it stands in the file, such as `simulations[3]`.
         notes: What is odd about it without standing in the way, each a sentence.
+        extra: What the file says beside, as it says it: hashes of end states, signals of another scorer.
     """
 
     trajectory: Trajectory
@@ -39,6 +55,7 @@ class Run:
     problem: Reason | None = None
     place: str = ""
     notes: tuple[str, ...] = ()
+    extra: Mapping[str, Json] = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True)
@@ -96,6 +113,7 @@ class ResultsFile:
         solo: Whether one agent held the user's tools as well (tau2's solo mode): a call of a tool of either side then
             stands in the record as the assistant's.
         acceptable: Task id to the outcomes that it accepts, where a fork's field lists several.
+        gold_sets: Task id to a gold set, where the benchmark ships expected states instead of gold actions.
     """
 
     format: str
@@ -109,6 +127,7 @@ class ResultsFile:
     warnings: tuple[str, ...] = ()
     solo: bool = False
     acceptable: Mapping[str, tuple[AcceptableOutcome, ...]] = attrs.field(factory=dict)
+    gold_sets: Mapping[str, GoldSet] = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True)

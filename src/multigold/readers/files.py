@@ -1,33 +1,305 @@
-"""The edge: opens what the user named, and nothing else."""
+"""The edge: finds and opens what the user named, and nothing else.
+
+What is named may be a file (plain, gzipped, or a zip archive with results in it), a directory, a pattern, or `-` for
+standard input. A *source* is one thing to open; most hold one results file, a voice-agent directory one per domain.
+"""
 
 from __future__ import annotations
 
+import glob
+import gzip
+import io
+import os
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any, Final, Literal
+
+import attrs
 
 from multigold.errors import ResultsError
+from multigold.readers import eva, nemo, tau2_directory
 from multigold.readers.base import MAX_WHOLE_BYTES, ReadOptions, ResultsFile
+from multigold.readers.folder import Folder
 from multigold.readers.formats import read_results
+
+STDIN: Final = "-"
+MAX_ENTRIES: Final = 200_000
+"""A directory or an archive with more files than this is refused."""
+
+_SUFFIXES: Final = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".zip")
+_GZIP: Final = b"\x1f\x8b"
+_ZIP: Final = b"PK\x03\x04"
+_DEPTH: Final = 6
+
+Kind = Literal["file", "member", "folder", "archive", "stdin"]
+
+
+@attrs.frozen(kw_only=True)
+class FolderFormat:
+    """A form that takes a whole directory."""
+
+    name: str
+    recognise: Callable[[Folder], bool]
+    read: Callable[[Folder, ReadOptions], Iterator[ResultsFile]]
+
+
+FOLDER_FORMATS: Final[tuple[FolderFormat, ...]] = (
+    FolderFormat(name="tau2 directory", recognise=tau2_directory.recognise, read=tau2_directory.read),
+    FolderFormat(name="NeMo voice-agent directory", recognise=nemo.recognise, read=nemo.read),
+    FolderFormat(name="EVA records", recognise=eva.recognise, read=eva.read),
+)
+
+
+@attrs.frozen(kw_only=True)
+class Source:
+    """One thing to open; plain data, so that it can be handed to another process.
+
+    Attributes:
+        path: The file or directory; `-` for standard input.
+        member: The file or directory inside an archive; empty where the whole is meant.
+        kind: How to open it.
+        named: Whether the user named it, or it was found in a directory or an archive. What was only found may be of
+            no known form without being a fault: such directories hold other files too.
+    """
+
+    path: str
+    member: str = ""
+    kind: Kind = "file"
+    named: bool = True
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return f"{self.path}!{self.member}" if self.member else self.path
+
+
+# Finding
+
+
+def find_sources(names: Iterable[str | Path]) -> list[Source]:
+    """Return what is to be opened for the names that a user gave, in their order.
+
+    Raises:
+        ResultsError: Where a name stands for nothing.
+    """
+    return [source for name in names for source in _sources(str(name))]
+
+
+def _sources(name: str) -> Iterator[Source]:
+    path = Path(name)
+    if name == STDIN:
+        yield Source(path=name, kind="stdin")
+    elif path.is_dir():
+        yield from _in_directory(path)
+    elif path.is_file():
+        yield from _in_file(path)
+    elif glob.has_magic(name):
+        found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
+        if not found:
+            raise ResultsError("no file matches the pattern", where=name)
+        for match in found:
+            yield from _sources(match)
+    else:
+        raise ResultsError("there is no such file or directory", where=name)
+
+
+def _in_directory(path: Path) -> Iterator[Source]:
+    folder = directory(path)
+    sources = list(_in_folder(folder, lambda inner: Source(path=str(path / inner), kind="folder")))
+    for place in _loose(folder):
+        sources.extend(attrs.evolve(source, named=False) for source in _in_file(path / place))
+    if not sources:
+        raise ResultsError("the directory holds no results file", where=str(path))
+    yield from sources
+
+
+def _in_folder(folder: Folder, make: Callable[[str], Source], inner: str = "", depth: int = 0) -> Iterator[Source]:
+    """Yield a source for every directory, itself included, that has a form of its own."""
+    if folder_format(folder) is not None:
+        yield make(inner)
+    elif depth < _DEPTH:
+        for child in folder.children():
+            yield from _in_folder(folder.sub(child), make, f"{inner}/{child}".lstrip("/"), depth + 1)
+
+
+def _loose(folder: Folder, depth: int = 0) -> list[str]:
+    """Return the files that may hold results and stand in no directory with a form of its own."""
+    if folder_format(folder) is not None or depth >= _DEPTH:
+        return []
+    own = [path for path in folder.paths if "/" not in path and path.endswith(_SUFFIXES)]
+    inner = [f"{child}/{path}" for child in folder.children() for path in _loose(folder.sub(child), depth + 1)]
+    return own + inner
+
+
+def folder_format(folder: Folder) -> FolderFormat | None:
+    """Return the form of a folder; None where it has none of its own."""
+    return next((form for form in FOLDER_FORMATS if form.recognise(folder)), None)
+
+
+def _in_file(path: Path) -> Iterator[Source]:
+    if _starts_with(path, _ZIP):
+        yield from _in_archive(path)
+    elif path.name == tau2_directory.META and (path.parent / "simulations").is_dir():
+        yield Source(path=str(path.parent), kind="folder")
+    else:
+        yield Source(path=str(path))
+
+
+def _in_archive(path: Path) -> Iterator[Source]:
+    folder = archive(path)
+    sources = list(_in_folder(folder, lambda inner: Source(path=str(path), member=inner, kind="archive")))
+    sources.extend(Source(path=str(path), member=member, kind="member", named=False) for member in _loose(folder))
+    if not sources:
+        raise ResultsError("the archive holds no results file", where=str(path))
+    yield from sources
+
+
+def _starts_with(path: Path, magic: bytes) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(magic)) == magic
+    except OSError as error:
+        raise _unreadable(str(path), error) from error
+
+
+def _unreadable(name: str, error: Exception) -> ResultsError:
+    return ResultsError(f"it cannot be read ({getattr(error, 'strerror', None) or error})", where=name)
+
+
+# Opening
 
 
 def open_results(
     path: Path | str, *, options: ReadOptions | None = None, max_bytes: int = MAX_WHOLE_BYTES
 ) -> ResultsFile:
-    """Open a file of stored results.
+    """Open what holds exactly one results file.
 
     Args:
-        path: The file.
+        path: A file, plain or gzipped; an archive or a directory with one results file in it; or `-`.
         options: What the caller knows better than the file.
         max_bytes: A larger file is refused.
 
     Raises:
+        ResultsError: Where it cannot be opened or read, or holds several.
+    """
+    sources = find_sources([path])
+    if len(sources) == 1:
+        files = list(open_source(sources[0], options=options, max_bytes=max_bytes))
+        if len(files) == 1:
+            return files[0]
+        names = [file.name for file in files]
+    else:
+        names = [source.name for source in sources]
+    raise ResultsError(
+        f"it holds {len(names)} results files", where=str(path), remedy=f"Name one of them: {', '.join(names[:6])}."
+    )
+
+
+def open_source(
+    source: Source, *, options: ReadOptions | None = None, max_bytes: int = MAX_WHOLE_BYTES
+) -> Iterator[ResultsFile]:
+    """Open a source and yield its results files.
+
+    Raises:
         ResultsError: Where it cannot be opened or read.
     """
-    file = Path(path)
+    options = options or ReadOptions()
+    if source.kind in ("folder", "archive"):
+        whole = (
+            directory(Path(source.path), max_bytes)
+            if source.kind == "folder"
+            else archive(Path(source.path), max_bytes)
+        )
+        folder = whole.sub(source.member) if source.member else whole
+        form = folder_format(folder)
+        if form is None:
+            raise ResultsError("the directory holds no results file", where=source.name)
+        yield from form.read(folder, options)
+    else:
+        yield read_results(_data(source, max_bytes), source.name, options=options, max_bytes=max_bytes)
+
+
+def _data(source: Source, max_bytes: int) -> bytes:
+    if source.kind == "stdin":
+        return _limited(sys.stdin.buffer, STDIN, max_bytes)
+    if source.kind == "member":
+        return archive(Path(source.path), max_bytes).load(source.member)
+    return _file(Path(source.path), source.name, max_bytes)
+
+
+def _file(path: Path, name: str, max_bytes: int) -> bytes:
     try:
-        size = file.stat().st_size
-        if size > max_bytes:
-            raise ResultsError(f"{size:,} bytes are more than the limit of {max_bytes:,}", where=str(path))
-        data = file.read_bytes()
+        with path.open("rb") as file:
+            return _limited(file, name, max_bytes)
     except OSError as error:
-        raise ResultsError(f"it cannot be opened ({error.strerror or error})", where=str(path)) from error
-    return read_results(data, str(path), options=options, max_bytes=max_bytes)
+        raise _unreadable(name, error) from error
+
+
+def _limited(file: Any, name: str, max_bytes: int) -> bytes:
+    """Return the bytes of a file, uncompressed, no more than the limit.
+
+    Raises:
+        ResultsError: Where there is more, or the compression is broken.
+    """
+    data = _at_most(file, name, max_bytes)
+    if not data.startswith(_GZIP):
+        return data
+    try:
+        with gzip.open(io.BytesIO(data)) as inner:
+            return _at_most(inner, name, max_bytes)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ResultsError(f"the gzip data is broken ({error})", where=name) from error
+
+
+def _at_most(file: Any, name: str, max_bytes: int) -> bytes:
+    data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise ResultsError(
+            f"it holds more than the limit of {max_bytes:,} bytes", where=name, remedy="Split it, or raise the limit."
+        )
+    return data
+
+
+def directory(path: Path, max_bytes: int = MAX_WHOLE_BYTES) -> Folder:
+    """Return a directory as a folder. Links to directories are not followed.
+
+    Raises:
+        ResultsError: Where it holds too many files.
+    """
+    paths: list[str] = []
+    for place, _, names in os.walk(path, followlinks=False):
+        inner = Path(place).relative_to(path).as_posix()
+        paths.extend(name if inner == "." else f"{inner}/{name}" for name in names)
+        if len(paths) > MAX_ENTRIES:
+            raise ResultsError(f"it holds more than {MAX_ENTRIES:,} files", where=str(path))
+    return Folder(
+        name=str(path), paths=tuple(sorted(paths)), load=lambda inner: _file(path / inner, f"{path}/{inner}", max_bytes)
+    )
+
+
+def archive(path: Path, max_bytes: int = MAX_WHOLE_BYTES) -> Folder:
+    """Return a zip archive as a folder.
+
+    Raises:
+        ResultsError: Where it is broken or holds too many files.
+    """
+    try:
+        with zipfile.ZipFile(path) as opened:
+            names = [entry.filename for entry in opened.infolist() if not entry.is_dir()]
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        raise ResultsError(f"the archive is broken ({error})", where=str(path)) from error
+    if len(names) > MAX_ENTRIES:
+        raise ResultsError(f"it holds more than {MAX_ENTRIES:,} files", where=str(path))
+    return Folder(name=str(path), paths=tuple(sorted(set(names))), load=lambda inner: _member(path, inner, max_bytes))
+
+
+def _member(path: Path, member: str, max_bytes: int) -> bytes:
+    name = f"{path}!{member}"
+    try:
+        with zipfile.ZipFile(path) as opened, opened.open(member) as file:
+            return _limited(file, name, max_bytes)
+    except (zipfile.BadZipFile, OSError, KeyError, ValueError, RuntimeError, EOFError, zlib.error) as error:
+        raise ResultsError(f"the archive is broken ({error})", where=name) from error

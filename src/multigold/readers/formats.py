@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import attrs
+import msgspec
 
-from multigold.errors import ResultsError
-from multigold.readers import tau2
-from multigold.readers.base import MAX_WHOLE_BYTES, ReadOptions, ResultsFile
+from multigold.readers import chat, tau1, tau2
+from multigold.readers.base import MAX_WHOLE_BYTES, ReadOptions, ResultsFile, UnknownFormError
 from multigold.readers.decoding import Document, decoded, read_document
 from multigold.state.canonical import Json
 
@@ -29,7 +29,11 @@ class Format:
     read: Callable[[Document, ReadOptions], ResultsFile]
 
 
-FORMATS: Final[tuple[Format, ...]] = (Format(name="tau2 results", recognise=tau2.recognise, read=tau2.read),)
+FORMATS: Final[tuple[Format, ...]] = (
+    Format(name="tau2 results", recognise=tau2.recognise, read=tau2.read),
+    Format(name="tau-bench v1 results", recognise=tau1.recognise, read=tau1.read),
+    Format(name="chat messages", recognise=chat.recognise, read=chat.read),
+)
 """In the order in which they are tried."""
 
 
@@ -45,7 +49,8 @@ def read_results(
         max_bytes: A larger file is refused.
 
     Raises:
-        ResultsError: Where nothing can be read of it: empty, broken off, no JSON, a template, or of no known form.
+        ResultsError: Where nothing can be read of it: empty, broken off, no JSON, a template.
+        UnknownFormError: Where it is of no known form.
     """
     document = read_document(data, name, max_bytes=max_bytes)
     for form in FORMATS:
@@ -54,19 +59,31 @@ def read_results(
     raise _unknown(document)
 
 
-def _unknown(document: Document) -> ResultsError:
+def _unknown(document: Document) -> UnknownFormError:
+    return UnknownFormError(
+        f"it is {_what(document)}",
+        where=document.name,
+        remedy=f"Known forms: {', '.join(form.name for form in FORMATS)}.",
+    )
+
+
+def _what(document: Document) -> str:
     if document.members is not None:
-        keys = ", ".join(list(document.members)[:8]) or "none"
-        what = f"an object of no known form (its keys: {keys})"
-    elif document.items is not None:
-        first = decoded(document.items[0], Json) if document.items else None
-        what = f"an array of {_kinds(first)} and not of runs" if document.items else "an empty array"
-    else:
-        what = "a single JSON value"
-    known = ", ".join(form.name for form in FORMATS)
-    return ResultsError(f"it is {what}", where=document.name, remedy=f"Known forms: {known}.")
+        return f"an object of no known form{_keys(document.members)}"
+    if document.items is None:
+        return "a single JSON value"
+    if not document.items:
+        return "an empty array"
+    first = decoded(document.items[0], dict[str, msgspec.Raw])
+    if first is not None:
+        return f"an array of objects of no known form{_keys(first)}"
+    return f"an array of {_kinds(decoded(document.items[0], Json))} and not of runs"
+
+
+def _keys(members: Mapping[str, object]) -> str:
+    return f" (its keys: {', '.join(key[:40] for key in list(members)[:8]) or 'none'})"
 
 
 def _kinds(value: Json) -> str:
-    kinds = {str: "strings", bool: "booleans", int: "numbers", float: "numbers", list: "arrays", dict: "objects"}
+    kinds = {str: "strings", bool: "booleans", int: "numbers", float: "numbers", list: "arrays"}
     return kinds.get(type(value), "nulls" if value is None else "values")

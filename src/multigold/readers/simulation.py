@@ -94,7 +94,7 @@ class Simulation:
     """
 
     trajectory: Trajectory
-    clues: Clues
+    clues: Clues = attrs.field(factory=Clues)
     problem: Reason | None = None
     notes: tuple[str, ...] = ()
 

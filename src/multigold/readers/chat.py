@@ -1,0 +1,83 @@
+"""Plain lists of chat messages in OpenAI's form, for everybody who runs no benchmark of a known make.
+
+one run     [{"role", "content", "tool_calls"?}, ...]
+one run     {"messages": [...], "task_id"?, "trial"?, "id"?, "reward"?, "termination_reason"?}
+several     a list of either, or one a line
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from multigold.model.trajectory import Trajectory
+from multigold.readers.base import ReadOptions, ResultsFile, Run, Runs, stem
+from multigold.readers.decoding import Document, decoded
+from multigold.readers.domains import guess_domain, guessed
+from multigold.readers.joining import TaskIndex
+from multigold.readers.simulation import RawMessage, Simulation, read_simulation, transcribe
+from multigold.readers.tau2 import settle
+
+_PEEK: Final = 30
+
+
+def recognise(document: Document) -> bool:
+    """Tell whether a document is one list of chat messages, or several."""
+    return _runs(document) is not None
+
+
+def _runs(document: Document) -> Sequence[msgspec.Raw] | None:
+    """Return each run of the document as raw JSON; None where it holds no chats."""
+    if document.whole is not None:
+        return [document.whole] if _is_chat(document.whole) else None
+    if not document.items:
+        return None
+    first = document.items[0]
+    if _is_message(first) and not document.lines:
+        return [msgspec.Raw(msgspec.json.encode(list(document.items)))]
+    return document.items if _is_chat(first) else None
+
+
+def _is_message(raw: msgspec.Raw) -> bool:
+    members = decoded(raw, dict[str, msgspec.Raw]) or {}
+    return "role" in members and ("content" in members or "tool_calls" in members)
+
+
+def _is_chat(raw: msgspec.Raw) -> bool:
+    members = decoded(raw, dict[str, msgspec.Raw])
+    messages = decoded(raw if members is None else members.get("messages", b""), list[msgspec.Raw])
+    return bool(messages) and _is_message(messages[0])
+
+
+def read(document: Document, options: ReadOptions) -> ResultsFile:
+    """Read chats."""
+    raw = _runs(document) or ()
+    agent = options.agent or stem(document.name)
+    index = TaskIndex(tasks=options.tasks)
+
+    def produce() -> Iterator[Run]:
+        for number, item in enumerate(raw):
+            yield settle(_simulation(item, agent), f"[{number}]", index, "", {}, options)
+
+    peek = (call.call.name for item in raw[:_PEEK] for call in _simulation(item, "").trajectory.calls or ())
+    domain, guesses = (options.domain, ()) if options.domain else guessed(guess_domain(peek), "tau2")
+    return ResultsFile(
+        format="chat-lines" if document.lines else "chat",
+        name=document.name,
+        digest=document.digest,
+        domain=domain,
+        agent=agent,
+        runs=Runs(count=len(raw), produce=produce),
+        warnings=(*document.warnings, *guesses),
+    )
+
+
+def _simulation(raw: msgspec.Raw | bytes, agent: str) -> Simulation:
+    messages: Any = decoded(raw, list[RawMessage])
+    if messages is None:
+        return read_simulation(raw, agent)
+    transcript = transcribe(messages)
+    trajectory = Trajectory(calls=transcript.calls, messages=transcript.messages, agent=agent)
+    return Simulation(trajectory=trajectory, notes=transcript.notes)

@@ -1,0 +1,298 @@
+"""tau-bench v1: a list of `{task_id, reward, info, traj, trial}`.
+
+The benchmark's task stands in each item's `info.task`, so the tasks are gathered from the items. An item that crashed
+has an empty `traj` and an error. Some agents call tools in their text (act, react): the words after the last "Action:"
+of a message are the call, `respond` is talk, and the answer comes as a user message that begins with "API output: ".
+
+v1 states no reason for an end. A verdict is only worked out where the talk came to an end, so one that is there means
+`user_stop`, or `agent_stop` where the last step was a tool (`transfer_to_human_agents`); without one the steps ran out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+import msgspec
+
+from multigold.model.task import Criteria, Task, ToolCall
+from multigold.model.trajectory import Recorded, Trajectory
+from multigold.model.verdict import Reason
+from multigold.readers.base import ReadOptions, ResultsFile, Run, Runs, stem
+from multigold.readers.decoding import Document, decoded, is_too_deep, sound
+from multigold.readers.domains import guess_domain, guessed
+from multigold.readers.simulation import RawMessage, number, reward_number, transcribe, word
+from multigold.readers.talk import Talk, Transcript, read_arguments
+from multigold.readers.tasks import id_text, shortened
+from multigold.state.canonical import Json
+
+_ACTION: Final = "Action:"
+_OUTPUT: Final = "API output: "
+_RESPOND: Final = "respond"
+_REFUSALS: Final = ("Error", "Unknown action")
+
+
+class _Action(msgspec.Struct):
+    name: Any = None
+    kwargs: Any = None
+
+
+class _Task(msgspec.Struct):
+    user_id: Any = None
+    instruction: Any = None
+    actions: list[_Action] | None = None
+    outputs: list[Any] | None = None
+
+
+class _Factors(msgspec.Struct):
+    r_actions: Any = None
+    r_outputs: Any = None
+
+
+class _RewardInfo(msgspec.Struct):
+    reward: Any = None
+    info: _Factors | None = None
+
+
+class _Info(msgspec.Struct):
+    task: _Task | None = None
+    source: Any = None
+    reward_info: _RewardInfo | None = None
+    error: Any = None
+
+
+class _Head(msgspec.Struct):
+    task_id: Any = None
+    reward: Any = None
+    trial: Any = None
+    info: _Info | None = None
+
+
+class _Item(_Head):
+    traj: list[RawMessage] | None = None
+
+
+_DECODER: Final = msgspec.json.Decoder(_Item)
+
+
+def recognise(document: Document) -> bool:
+    """Tell whether a document is a list of tau-bench v1 items."""
+    if not document.items:
+        return False
+    first = decoded(document.items[0], dict[str, msgspec.Raw]) or {}
+    return "traj" in first and "task_id" in first
+
+
+def read(document: Document, options: ReadOptions) -> ResultsFile:
+    """Read a tau-bench v1 results file."""
+    raw = document.items or ()
+    heads = [decoded(item, _Head) or _Head() for item in raw]
+    domain, guesses = (options.domain, ()) if options.domain else guessed(guess_domain(_tools(heads)), "tau1")
+    tasks, doubts = _tasks(heads, domain)
+    agent = options.agent or stem(document.name)
+    unnamed = () if options.agent else (f"the file names no agent: it is called {agent!r} after the file",)
+
+    def produce() -> Iterator[Run]:
+        for index, item in enumerate(raw):
+            yield _read_run(item, f"[{index}]", agent, tasks)
+
+    return ResultsFile(
+        format="tau1",
+        name=document.name,
+        digest=document.digest,
+        domain=domain,
+        agent=agent,
+        tasks=tasks,
+        runs=Runs(count=len(raw), produce=produce),
+        warnings=(*document.warnings, *unnamed, *guesses, *doubts, *_duplicates(heads)),
+    )
+
+
+def _tools(heads: Sequence[_Head]) -> Iterator[str]:
+    for head in heads:
+        task = head.info.task if head.info else None
+        for action in (task and task.actions) or ():
+            yield word(action.name)
+
+
+def _tasks(heads: Sequence[_Head], domain: str) -> tuple[dict[str, Task], tuple[str, ...]]:
+    """Return the tasks that the items hold, and where two items of one task id differ in it."""
+    tasks: dict[str, Task] = {}
+    doubts = []
+    for index, head in enumerate(heads):
+        task = _task(head, domain)
+        if task is None:
+            continue
+        if tasks.setdefault(task.id, task) != task:
+            doubts.append(f"[{index}] holds another text or gold of task {task.id!r} than an earlier item")
+    return tasks, shortened(doubts)
+
+
+def _task(head: _Head, domain: str) -> Task | None:
+    raw = head.info.task if head.info else None
+    task_id = id_text(head.task_id)
+    if raw is None or not task_id or is_too_deep([raw.instruction, raw.user_id]):
+        return None
+    actions = None if raw.actions is None else tuple(_gold(action) for action in raw.actions)
+    return Task(
+        task_id,
+        instructions={"user_id": raw.user_id, "instruction": raw.instruction},
+        criteria=Criteria(
+            actions=actions,
+            communicate=tuple(str(item) for item in raw.outputs or () if isinstance(item, str | int | float)),
+            reward_basis=("DB", "COMMUNICATE"),
+        ),
+        domain=domain,
+    )
+
+
+def _gold(action: _Action) -> ToolCall:
+    return ToolCall(word(action.name), read_arguments(action.kwargs))
+
+
+def _duplicates(heads: Sequence[_Head]) -> tuple[str, ...]:
+    counts: dict[tuple[str, int], int] = {}
+    for head in heads:
+        key = (id_text(head.task_id), number(head.trial))
+        counts[key] = counts.get(key, 0) + 1
+    return shortened(
+        [f"{count} runs are task {task!r} trial {trial}" for (task, trial), count in counts.items() if count > 1]
+    )
+
+
+def _read_run(raw: msgspec.Raw | bytes, place: str, agent: str, tasks: Mapping[str, Task]) -> Run:
+    try:
+        item: _Item | _Head = _DECODER.decode(raw)
+    except (ValueError, RecursionError) as error:
+        item = decoded(raw, _Head) or _Head()
+        problem: Reason | None = Reason(code="unreadable_run", sentence=f"the run cannot be read ({error})")
+        transcript = None
+    else:
+        transcript = _transcript(item)
+        problem = None if transcript else _why_empty(item)
+    task_id = id_text(item.task_id)
+    if problem is None and task_id not in tasks:
+        problem = Reason(code="task_unknown", sentence=f"no item of the file holds task {task_id!r}")
+    return Run(
+        trajectory=_trajectory(item, transcript, agent),
+        task_id=task_id,
+        problem=problem,
+        place=place,
+        notes=transcript.notes if transcript else (),
+    )
+
+
+def _why_empty(item: _Head) -> Reason:
+    error = id_text(item.info.error) if item.info else ""
+    if error:
+        return Reason(code="infrastructure_error", sentence=f"the run crashed ({error[:200]})")
+    return Reason(code="messages_missing", sentence="the file holds neither the run's messages nor its tool calls")
+
+
+def _trajectory(item: _Head, transcript: Transcript | None, agent: str) -> Trajectory:
+    return Trajectory(
+        calls=transcript.calls if transcript else None,
+        messages=transcript.messages if transcript else (),
+        termination=_termination(item.info),
+        recorded=_recorded(item),
+        task_id=id_text(item.task_id),
+        trial=number(item.trial),
+        agent=agent,
+    )
+
+
+def _termination(info: _Info | None) -> str | None:
+    if info is None:
+        return None
+    if info.error is not None:
+        return "infrastructure_error"
+    if info.reward_info is None:
+        return "max_steps"
+    return "user_stop" if info.source == "user" else "agent_stop"
+
+
+def _recorded(item: _Head) -> Recorded:
+    info = item.info.reward_info if item.info else None
+    factors = (info.info if info else None) or _Factors()
+    actions, outputs = reward_number(_as_number(factors.r_actions)), reward_number(_as_number(factors.r_outputs))
+    breakdown = {"DB": actions, "COMMUNICATE": outputs}
+    return Recorded(
+        reward=reward_number(item.reward),
+        db_match=None if actions is None else actions == 1.0,
+        breakdown={name: value for name, value in breakdown.items() if value is not None},
+    )
+
+
+def _as_number(value: Json) -> Json:
+    return float(value) if isinstance(value, bool) else value
+
+
+def _transcript(item: _Item | _Head) -> Transcript | None:
+    """Return the talk and the calls; None where there is no talk."""
+    messages = item.traj if isinstance(item, _Item) else None
+    if not messages:
+        return None
+    if any(message.tool_calls for message in messages):
+        transcript = transcribe(messages)
+    elif any(_text_action(message) is not None for message in messages):
+        transcript = _text_actions(messages)
+    else:
+        return transcribe(messages)
+    return attrs.evolve(transcript, calls=tuple(map(_refusal_by_text, transcript.calls)))
+
+
+def _refusal_by_text(recorded: Any) -> Any:
+    """v1 answers a refusal as text; there is no field for it."""
+    if recorded.result is None or recorded.refused == recorded.result.startswith(_REFUSALS):
+        return recorded
+    return attrs.evolve(recorded, refused=recorded.result.startswith(_REFUSALS))
+
+
+# Agents that write their calls as text
+
+
+def _text_action(message: RawMessage) -> tuple[str, Json] | None:
+    """Return name and arguments of the action that an assistant message ends in; None where it names none."""
+    content = word(message.content)
+    if message.role != "assistant" or _ACTION not in content:
+        return None
+    try:
+        action = sound(json.loads(content.rsplit(_ACTION, 1)[1]))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(action, dict) or not isinstance(action.get("name"), str):
+        return None
+    return action["name"], action.get("arguments")
+
+
+def _text_actions(messages: Sequence[RawMessage]) -> Transcript:
+    talk = Talk()
+    pending = False
+    for message in messages:
+        role, content = word(message.role), word(message.content)
+        if pending and role == "user" and content.startswith(_OUTPUT):
+            talk.say("tool", content[len(_OUTPUT) :])
+            talk.answer("", content[len(_OUTPUT) :])
+            pending = False
+            continue
+        pending = _say_text(talk, message, role, content)
+    return talk.finish()
+
+
+def _say_text(talk: Talk, message: RawMessage, role: str, content: str) -> bool:
+    """Add a message, its action read as a call or as talk; tell whether a call now waits for its answer."""
+    action = _text_action(message)
+    if action is None:
+        # An action that is no JSON was sent to the user as it stands, and so it counts as said.
+        talk.say(role, content.rsplit(_ACTION, 1)[-1].strip() if role == "assistant" else content)
+        return False
+    name, arguments = action
+    if name == _RESPOND:
+        said = arguments.get("content") if isinstance(arguments, dict) else None
+        talk.say(role, said)
+        return False
+    talk.say(role, content.rsplit(_ACTION, 1)[0])
+    talk.call([{"name": name, "arguments": arguments}], role)
+    return True
