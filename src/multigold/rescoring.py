@@ -18,7 +18,7 @@ import attrs
 from multigold._version import __version__
 from multigold.admission import CompiledGolds, compile_golds
 from multigold.aggregation import Report, StrataOption, summarise_verdicts
-from multigold.catalogues.loading import load_catalogue, load_gold_sets, shipped_catalogues
+from multigold.catalogues.loading import load_catalogue_for
 from multigold.datasets import known_release, load_environment, load_tasks
 from multigold.environments.base import Environment
 from multigold.errors import CallError, GoldSetError, MultigoldError
@@ -267,7 +267,7 @@ class Desk:
         domain, options = results.domain, self.options
         if domain not in self._environments:
             self._environments[domain] = load_environment(domain, data_dir=options.data_dir)
-            self._catalogues[domain] = _catalogue(domain, options.gold_sets)
+            self._catalogues[domain] = load_catalogue_for(domain, directory=options.gold_sets)
         release = options.benchmark_release or _stated_release(results)
         tasks = results.tasks
         if not tasks and release is not None:
@@ -302,12 +302,6 @@ def _stated_release(results: ResultsFile) -> str | None:
     except MultigoldError:
         return None
     return results.release
-
-
-def _catalogue(domain: str, directory: Path | None) -> Catalogue | None:
-    if directory is not None:
-        return load_gold_sets(directory).get(domain)
-    return load_catalogue(domain) if domain in shipped_catalogues() else None
 
 
 def judge_run(run: Run, place: Place, desk: Desk) -> Verdict:

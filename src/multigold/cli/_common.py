@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from multigold.aggregation import STRATA
+from multigold.errors import MultigoldError
 from multigold.rescoring import Options, Progress
 from multigold.state.equivalence import EQUIVALENCES
 
@@ -89,3 +90,22 @@ def print_all(renderables: list[Any]) -> None:
     console = Console(markup=False, highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else 240)
     for renderable in renderables:
         console.print(renderable)
+
+
+def write_json(document: Any, path: Path) -> None:
+    """Write a document to a file, or to standard output where the path is `-`.
+
+    Raises:
+        MultigoldError: Where the file cannot be written.
+    """
+    from multigold.rendering.document import dumps
+
+    if path == Path("-"):
+        for piece in dumps(document):
+            click.echo(piece, nl=False)
+        return
+    try:
+        with path.open("w", encoding="ascii") as stream:
+            stream.writelines(dumps(document))
+    except OSError as error:
+        raise MultigoldError(f"cannot be written: {error.strerror}", where=str(path)) from error

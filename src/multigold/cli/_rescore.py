@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from multigold.cli._common import RESULTS, make_options, print_all, progress_bar, scoring_options, strata_option
+from multigold.cli._common import (
+    RESULTS,
+    make_options,
+    print_all,
+    progress_bar,
+    scoring_options,
+    strata_option,
+    write_json,
+)
 from multigold.errors import MultigoldError
 from multigold.rescoring import Options, check_recorded, rescore, summarise
 
@@ -62,22 +70,3 @@ def _check(results: tuple[Path, ...], options: Options, json_path: Path | None) 
         print_all(list(check_lines(checks)))
     if any(check.differ for check in checks):
         click.get_current_context().exit(1)
-
-
-def write_json(document: Any, path: Path) -> None:
-    """Write a document to a file, or to standard output where the path is `-`.
-
-    Raises:
-        MultigoldError: Where the file cannot be written.
-    """
-    from multigold.rendering.document import dumps
-
-    if path == Path("-"):
-        for piece in dumps(document):
-            click.echo(piece, nl=False)
-        return
-    try:
-        with path.open("w", encoding="ascii") as stream:
-            stream.writelines(dumps(document))
-    except OSError as error:
-        raise MultigoldError(f"cannot be written: {error.strerror}", where=str(path)) from error

@@ -32,9 +32,8 @@ def command(results: Path, task_id: str, trial: int | None, limit: int, **scorin
 
 def _text(verdict: Verdict, limit: int) -> str:
     recorded = verdict.recorded
-    ended = verdict.termination or "an end that was not recorded"
-    heading = (
-        f"task {verdict.task_id}, trial {verdict.trial}, run {verdict.run_id}, {verdict.agent}: ended by {ended}, stratum {verdict.stratum}, "
-        f"recorded reward {recorded.reward}, recorded database match {recorded.db_match}"
-    )
+    run = f"task {verdict.task_id}, trial {verdict.trial}, run {verdict.run_id}, {verdict.agent}"
+    ended = f"ended by {verdict.termination or 'what was not recorded'}, stratum {verdict.stratum}"
+    record = f"recorded reward {recorded.reward}, recorded database match {recorded.db_match}"
+    heading = f"{run}: {ended}, {record}"
     return f"{printable(heading)}\n{verdict.explain(limit=limit)}"

@@ -1,0 +1,104 @@
+"""`multigold validate`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from multigold.catalogues.findings import Finding
+from multigold.catalogues.lint import Surroundings, lint_directory
+from multigold.catalogues.loading import catalogue_directories, decode_catalogue, read_files, shipped_directory
+from multigold.cli._common import write_json
+from multigold.datasets import KNOWN_RELEASES, LOCAL, load_environment, load_policy, load_tasks
+from multigold.errors import CallError, DataError
+from multigold.model.task import Task
+from multigold.readers.tasks import read_task_file
+from multigold.state.explain import printable
+
+
+@click.command(name="validate")
+@click.argument("directory", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Where the benchmark's own data is.")
+@click.option(
+    "--tasks",
+    "task_files",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A task file of another release to hold the gold sets against. May be given several times.",
+)
+@click.option("--quiet", is_flag=True, help="Print errors only, and no notes.")
+@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the findings as JSON; - for stdout.")
+def command(
+    directory: Path | None,
+    data_dir: Path | None,
+    task_files: tuple[Path, ...],
+    quiet: bool,
+    json_path: Path | None,
+) -> None:
+    """Check the catalogues in DIRECTORY, or the shipped ones: form, references, replay of every member.
+
+    Every fault is reported at once, with its file and its place in it. Exit status 1 where there is one.
+    """
+    found: list[Finding] = []
+    for place in catalogue_directories(_directory(directory)):
+        catalogue, findings = lint_directory(place, surroundings(place, data_dir, task_files))
+        found += findings
+        if json_path != Path("-"):
+            click.echo(printable(f"{place}: {len(catalogue.gold_sets)} gold sets, {_summary(findings)}"))
+            for finding in findings:
+                if not quiet or finding.level == "error":
+                    click.echo(printable(f"  {finding.level} {finding.code}: {finding}"))
+    if json_path is not None:
+        write_json({"schema": "multigold/validate/1", "findings": [_finding_json(f) for f in found]}, json_path)
+    if any(finding.level == "error" for finding in found):
+        click.get_current_context().exit(1)
+
+
+def _directory(directory: Path | None) -> Path:
+    chosen = directory or shipped_directory()
+    if chosen is None:
+        raise CallError("this installation ships no gold sets", remedy="Name a directory.")
+    return chosen
+
+
+def _summary(findings: list[Finding]) -> str:
+    errors = sum(finding.level == "error" for finding in findings)
+    return f"{errors} errors, {len(findings) - errors} notes"
+
+
+def _finding_json(finding: Finding) -> dict[str, str]:
+    return {name: getattr(finding, name) for name in ("level", "code", "where", "sentence")}
+
+
+def surroundings(place: Path, data_dir: Path | None, task_files: Sequence[Path]) -> Surroundings:
+    """Return what a catalogue is held against: the benchmark's own data where it is found, and tasks that are named."""
+    domain = decode_catalogue(read_files(place, []), []).domain
+    try:
+        environment = load_environment(domain, data_dir)
+    except DataError:
+        return Surroundings()
+    try:
+        policy: bytes | None = load_policy(domain, data_dir).path.read_bytes()
+    except DataError:
+        policy = None
+    tasks = (*_found_tasks(domain, data_dir), *_named_tasks(domain, task_files))
+    return Surroundings(environment=environment, policy=policy, tasks=tasks)
+
+
+def _found_tasks(domain: str, data_dir: Path | None) -> Iterator[Task]:
+    """Yield the tasks of every release that is found."""
+    for release in (*(known.name for known in KNOWN_RELEASES), LOCAL):
+        try:
+            yield from load_tasks(domain, release, data_dir).values()
+        except DataError:
+            continue
+
+
+def _named_tasks(domain: str, task_files: Sequence[Path]) -> Iterator[Task]:
+    for path in task_files:
+        table = read_task_file(path.read_bytes(), domain)
+        if table is None or table.warnings:
+            raise DataError("it is no list of tasks", where=str(path))
+        yield from table.tasks.values()
