@@ -146,7 +146,7 @@ def pass_hat_on_one_side(successes: Sequence[Sides], trials: int, k: int) -> Fra
         CallError: k is less than 1, or the counts cannot be.
     """
     _check_counts(len(successes), trials, k)
-    return None if trials < k else Fraction(_agreeing(successes, k), comb(trials, k))
+    return None if trials < k else Fraction(_agreeing(successes)[k], comb(trials, k))
 
 
 def pass_hat_k(
@@ -183,9 +183,12 @@ def pass_hat_k_on_one_side(
 
     On tasks that exercise no loophole it is pass^k itself.
     """
+    agreeing: dict[str, Counter[int]] = {}
 
     def figure(cell: Cell, trials: int, k: int) -> Fraction | None:
-        return pass_hat_on_one_side([_sides(row) for row in cell.rows if row.success], trials, k)
+        if cell.task not in agreeing:
+            agreeing[cell.task] = _agreeing([_sides(row) for row in cell.rows if row.success])
+        return None if trials < k else Fraction(agreeing[cell.task][k], comb(trials, k))
 
     return _for_every_k("pass^k on one side", figure, rows, missing, planned, tasks)
 
@@ -269,8 +272,8 @@ def _sides(row: Row) -> Sides:
     return row.positions if row.loopholes else None
 
 
-def _agreeing(successes: Sequence[Sides], k: int) -> int:
-    """Count the sets of k successful trials that share a side of every loophole that they take one of.
+def _agreeing(successes: Sequence[Sides]) -> Counter[int]:
+    """Count, by size, the sets of successful trials that share a side of every loophole that they take one of.
 
     Each trial in turn is left or taken; what is remembered is how many are taken and which sides they still share.
     """
@@ -280,9 +283,12 @@ def _agreeing(successes: Sequence[Sides], k: int) -> int:
             continue
         for (taken, common), ways in list(shared.items()):
             met = _meet(common, sides or {})
-            if taken < k and met is not None:
+            if met is not None:
                 shared[taken + 1, met] += ways
-    return sum(ways for (taken, _), ways in shared.items() if taken == k)
+    sizes: Counter[int] = Counter()
+    for (taken, _), ways in shared.items():
+        sizes[taken] += ways
+    return sizes
 
 
 def _meet(
