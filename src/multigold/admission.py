@@ -22,7 +22,7 @@ from multigold.environments.base import Environment, Replay, initial_state, repl
 from multigold.errors import CallError, GoldSetError
 from multigold.model.gold import Actions, Choices, Explicit, Form, GoldSet, Pattern, PointerRule, Reading
 from multigold.model.task import Task, ToolCall
-from multigold.model.verdict import Stratum
+from multigold.model.verdict import Rewards, Stratum
 from multigold.state.canonical import Json
 from multigold.state.conventions import Conventions
 from multigold.state.database import EndState
@@ -171,7 +171,7 @@ class BenchmarkGold:
     details: tuple[str, ...] = ()
 
 
-@attrs.frozen(kw_only=True, eq=False)
+@attrs.frozen(kw_only=True, eq=False, slots=False)
 class CompiledGolds:
     """Everything that scoring needs to know of one task text.
 
@@ -198,6 +198,16 @@ class CompiledGolds:
     equivalences: tuple[str, ...]
     conventions: Conventions
     replays: bool = False
+
+    @cached_property
+    def do_nothing(self) -> Rewards:
+        """What a run that does nothing at all scores, by the database factor alone."""
+        return baseline(self, evidence=False)
+
+    @cached_property
+    def always_refuse(self) -> Rewards:
+        """What a run scores that leaves the database untouched and has all evidence, by the database factor alone."""
+        return baseline(self, evidence=True)
 
     def candidate(self, end_state: EndState) -> Candidate:
         """Make an end state ready to be held against the readings."""
@@ -236,9 +246,8 @@ def compile_golds(
     start = _start(task, environment, gold_set)
     initial = comparable(start, start, conventions)
     scene = _Scene(initial=initial, start=start, environment=environment, names=names, conventions=conventions)
-    readings = tuple(
-        _admit(reading, scene, _place(gold_set, reading)) for reading in (gold_set.readings if gold_set else ())
-    )
+    listed = gold_set.readings if gold_set else ()
+    readings = tuple(_admit(reading, scene, _place(gold_set, reading)) for reading in listed)
     benchmark = _benchmark(task, gold_set, readings, scene)
     if gold_set is None and benchmark is not None:
         readings = (_benchmark_reading(benchmark, scene),)
@@ -380,7 +389,7 @@ def _strict_replay(done: Replay, where: str) -> EndState:
 
 
 def expand(form: Choices, *, where: str = "") -> Iterator[tuple[str, tuple[ToolCall, ...]]]:
-    """Yield a label and the calls of every combination of a form's alternatives, in the order in which they are written.
+    """Yield a label and the calls of every combination of a form's alternatives, in the order of the slots.
 
     Raises:
         GoldSetError: Where a call names a slot that is not there, or there are more than `MAX_MEMBERS` combinations.
@@ -503,3 +512,33 @@ def _differ(core: Sequence[Admitted]) -> bool:
         return True
     first = [member.state for member in core[0].members]
     return any(len(a.members) != len(first) or any(m.state not in first for m in a.members) for a in core[1:])
+
+
+def baseline(golds: CompiledGolds, *, evidence: bool) -> Rewards:
+    """Return what a run scores that leaves the database untouched, by the database factor alone.
+
+    Args:
+        golds: The compiled golds.
+        evidence: False for an agent that does nothing at all; True for one that always refuses, after looking at
+            everything that a reading could ask for.
+    """
+    untouched = golds.candidate(golds.start)
+
+    def admits(admitted: Admitted, standings: Sequence[str], *, strict: bool = False) -> bool:
+        found = admitted.find(untouched)
+        if found is None or admitted.reading.standing not in standings or (strict and found[1]):
+            return False
+        return golds.gold_set is None or evidence or (admitted.reading.evidence is None and not golds.replays)
+
+    def column(standings: Sequence[str], *, strict: bool = False) -> float:
+        return float(any(admits(admitted, standings, strict=strict) for admitted in golds.readings))
+
+    single = None if golds.benchmark is None else float(golds.benchmark.state == untouched.state)
+    core = column(("core",))
+    return Rewards(
+        single=single,
+        core=core,
+        core_or_single=max(core, single or 0.0),
+        with_contested=column(("core", "contested")),
+        core_strict=column(("core",), strict=True),
+    )

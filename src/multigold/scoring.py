@@ -104,8 +104,8 @@ def _blank(task: Task, trajectory: Trajectory, golds: CompiledGolds) -> Verdict:
         agent=trajectory.agent,
         domain=task.domain,
         loopholes=gold_set.loopholes if gold_set else (),
-        do_nothing=baseline(golds, evidence=False),
-        always_refuse=baseline(golds, evidence=True),
+        do_nothing=golds.do_nothing,
+        always_refuse=golds.always_refuse,
     )
 
 
@@ -399,36 +399,3 @@ def _positions(golds: CompiledGolds, matches: Sequence[Match]) -> dict[str, tupl
             for loophole, side in admitted.reading.positions.items():
                 sides.setdefault(loophole, set()).add(side)
     return {loophole: tuple(sorted(taken)) for loophole, taken in sorted(sides.items())}
-
-
-# Baselines
-
-
-def baseline(golds: CompiledGolds, *, evidence: bool) -> Rewards:
-    """Return what a run scores that leaves the database untouched, by the database factor alone.
-
-    Args:
-        golds: The compiled golds.
-        evidence: False for an agent that does nothing at all; True for one that always refuses, after looking at
-            everything that a reading could ask for.
-    """
-    untouched = golds.candidate(golds.start)
-
-    def admits(admitted: Admitted, standings: Sequence[str], *, strict: bool = False) -> bool:
-        found = admitted.find(untouched)
-        if found is None or admitted.reading.standing not in standings or (strict and found[1]):
-            return False
-        return golds.gold_set is None or evidence or (admitted.reading.evidence is None and not golds.replays)
-
-    def column(standings: Sequence[str], *, strict: bool = False) -> float:
-        return float(any(admits(admitted, standings, strict=strict) for admitted in golds.readings))
-
-    single = None if golds.benchmark is None else float(golds.benchmark.state == untouched.state)
-    core = column(("core",))
-    return Rewards(
-        single=single,
-        core=core,
-        core_or_single=max(core, single or 0.0),
-        with_contested=column(("core", "contested")),
-        core_strict=column(("core",), strict=True),
-    )

@@ -89,7 +89,8 @@ class Delta:
             StateError: Where what stands in the state is not what the delta says stood there before.
         """
         drafts = {side: database.draft() for side, database in state.sides()}
-        for pointer, change in self.changes.items():
+        # What goes makes room first: a table may give way to a value, or a value to a table.
+        for pointer, change in sorted(self.changes.items(), key=lambda item: item[1].after is not ABSENT):
             _apply_one(drafts, pointer, change)
         user = drafts.get("user")
         return EndState(drafts["agent"].freeze(), user=user.freeze() if user else None)
@@ -160,7 +161,9 @@ def _diff_databases(prefix: str, a: Database, b: Database) -> Iterator[tuple[str
 def _diff_values(pointer: str, old: Json, new: Json) -> Iterator[tuple[str, Change]]:
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(old.keys() | new.keys()):
-            yield from _diff_values(f"{pointer}/{escape(key)}", old.get(key, ABSENT), new.get(key, ABSENT))
+            before, after = old.get(key, ABSENT), new.get(key, ABSENT)
+            if not _same_value(before, after):
+                yield from _diff_values(f"{pointer}/{escape(key)}", before, after)
     elif not _same_value(old, new):
         yield pointer, Change(old, new)
 
