@@ -81,3 +81,8 @@ def refuses(sentence: str) -> bool:
 def requests(sentence: str) -> bool:
     """Tell whether a sentence seems to ask for something to be done, and refuses nothing."""
     return not refuses(sentence) and _REQUESTS.search(plain(sentence)) is not None
+
+
+def slug(text: str) -> str:
+    """Return a text as a name: its words and numbers in lower case, joined by hyphens."""
+    return "-".join(re.findall(r"[a-z0-9]+", text.lower().replace("'", "")))

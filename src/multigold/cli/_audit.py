@@ -11,6 +11,7 @@ from multigold.cli._group import LazyGroup
 
 AUDITS = {
     "golds": ("multigold.cli._audit_golds", "Find golds that are broken, unreachable, vacuous, or hang on order."),
+    "policy": ("multigold.cli._audit_policy", "Put each clause of a policy to four tests, and keep what came of them."),
     "versions": ("multigold.cli._audit_versions", "Say what changed between two releases, task by task."),
 }
 """Audit to its module, whose `command` it is, and its one-line description."""

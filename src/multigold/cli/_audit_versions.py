@@ -9,8 +9,7 @@ import click
 from multigold.audit.releases import domain_of, read_release
 from multigold.audit.versions import PARTS, VersionDiff, compare_releases
 from multigold.catalogues import load_catalogue
-from multigold.cli._common import print_all
-from multigold.cli._rescore import write_json
+from multigold.cli._common import print_all, write_json
 from multigold.datasets import load_environment
 from multigold.environments.base import Environment
 from multigold.errors import CallError, DataError

@@ -91,6 +91,6 @@ def overlap_line(overlap: Overlap) -> str:
     """Return an overlap and its probability as a sentence."""
     return (
         f"{overlap.hits} of the {overlap.drawn} tasks named are among the {overlap.marked} changed of "
-        f"{overlap.population}; by chance at least so many would be with probability {overlap.p_value * 100:.2f} % (hypergeometric; "
-        f"{overlap.expected:.2f} expected)"
+        f"{overlap.population}; by chance at least so many would be with probability "
+        f"{overlap.p_value * 100:.2f} % (hypergeometric; {overlap.expected:.2f} expected)"
     )
