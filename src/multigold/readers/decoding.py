@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import attrs
@@ -41,6 +41,7 @@ class Document:
         items: The items of an array, raw.
         lines: Whether the items stood one a line (JSON Lines) instead of in an array.
         whole: The whole document, where it is held in one piece.
+        arrays: Members that are large lists and stay in their file, by name.
         warnings: What had to be mended.
     """
 
@@ -50,6 +51,7 @@ class Document:
     items: Sequence[msgspec.Raw] | None = None
     lines: bool = False
     whole: msgspec.Raw | None = None
+    arrays: Mapping[str, Sequence[msgspec.Raw]] = attrs.field(factory=dict)
     warnings: tuple[str, ...] = ()
 
     def has(self, *names: str) -> bool:
@@ -60,12 +62,14 @@ class Document:
         """Return a raw member; JSON null where there is none."""
         return NULL if self.members is None else self.members.get(name, NULL)
 
-    def array(self, name: str) -> list[msgspec.Raw]:
+    def array(self, name: str) -> Sequence[msgspec.Raw]:
         """Return the raw items of a member that is an array; none where it is null or missing.
 
         Raises:
             ResultsError: Where it is something else.
         """
+        if name in self.arrays:
+            return self.arrays[name]
         try:
             return msgspec.json.decode(self.member(name), type=list[msgspec.Raw] | None) or []
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -157,6 +161,14 @@ def _as_utf8(data: bytes, name: str) -> bytes:
     return data
 
 
+def mended(raw: msgspec.Raw | bytes) -> bytes | None:
+    """Return strict JSON for what only Python's own decoder reads; None where it does not read it either."""
+    try:
+        return json.dumps(_strict(json.loads(bytes(raw).decode(), strict=False))).encode()
+    except (ValueError, RecursionError):
+        return None
+
+
 def _mend(text: bytes, name: str, error: Exception) -> tuple[bytes, tuple[str, ...]]:
     """Return strict JSON for what Python's own decoder reads, with a warning; refuse what it does not read either."""
     try:
@@ -202,7 +214,7 @@ def _strict(value: Json) -> Json:
 
 def is_too_deep(value: Json, limit: int = MAX_DEPTH) -> bool:
     """Tell whether a JSON value is nested deeper than `limit`, without recursion."""
-    level = [value] if isinstance(value, dict | list) else []
+    level = [value] if isinstance(value, (dict, list)) else []
     for _ in range(limit):
         if not level:
             return False
@@ -210,7 +222,7 @@ def is_too_deep(value: Json, limit: int = MAX_DEPTH) -> bool:
             item
             for container in level
             for item in (container.values() if isinstance(container, dict) else container)
-            if isinstance(item, dict | list)
+            if isinstance(item, (dict, list))
         ]
     return bool(level)
 

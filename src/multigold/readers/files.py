@@ -20,10 +20,11 @@ from typing import Any, Final, Literal
 import attrs
 
 from multigold.errors import ResultsError
-from multigold.readers import eva, nemo, tau2_directory
+from multigold.readers import eva, nemo, streaming, tau2_directory
 from multigold.readers.base import MAX_WHOLE_BYTES, ReadOptions, ResultsFile
+from multigold.readers.decoding import Document, read_document
 from multigold.readers.folder import Folder
-from multigold.readers.formats import read_results
+from multigold.readers.formats import read_known
 
 STDIN: Final = "-"
 MAX_ENTRIES: Final = 200_000
@@ -219,7 +220,47 @@ def open_source(
             raise ResultsError("the directory holds no results file", where=source.name)
         yield from form.read(folder, options)
     else:
-        yield read_results(_data(source, max_bytes), source.name, options=options, max_bytes=max_bytes)
+        yield read_known(_document(source, max_bytes), options)
+
+
+def _document(source: Source, max_bytes: int) -> Document:
+    """Return a source cut into raw pieces; a large file stays where it is."""
+    if source.kind == "file":
+        large = _large(Path(source.path), source.name)
+        if large is not None:
+            return large
+    return read_document(_data(source, max_bytes), source.name, max_bytes=max_bytes)
+
+
+def _large(path: Path, name: str) -> Document | None:
+    """Return a large file's document; None where the file is small enough to be held."""
+    try:
+        if _starts_with(path, _GZIP):
+            return _unpacked(path, name)
+        if path.stat().st_size > streaming.STREAM_ABOVE:
+            return streaming.scan_document(path, name)
+    except OSError as error:
+        raise _unreadable(name, error) from error
+    return None
+
+
+def _unpacked(path: Path, name: str) -> Document | None:
+    """Unpack a gzipped file to a temporary one and cut that; None where what it holds is small."""
+    import shutil
+    import tempfile
+
+    with gzip.open(path) as packed:
+        try:
+            if len(packed.read(streaming.STREAM_ABOVE + 1)) <= streaming.STREAM_ABOVE:
+                return None
+            packed.seek(0)
+            home = tempfile.TemporaryDirectory(prefix="multigold-")
+            target = Path(home.name) / "unpacked.json"
+            with target.open("wb") as file:
+                shutil.copyfileobj(packed, file, 2**20)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ResultsError(f"the gzip data is broken ({error})", where=name) from error
+    return streaming.scan_document(target, name, keep=home)
 
 
 def _data(source: Source, max_bytes: int) -> bytes:
@@ -255,7 +296,7 @@ def _limited(file: Any, name: str, max_bytes: int) -> bytes:
 
 
 def _at_most(file: Any, name: str, max_bytes: int) -> bytes:
-    data = file.read(max_bytes + 1)
+    data: bytes = file.read(max_bytes + 1)
     if len(data) > max_bytes:
         raise ResultsError(
             f"it holds more than the limit of {max_bytes:,} bytes", where=name, remedy="Split it, or raise the limit."

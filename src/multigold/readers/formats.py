@@ -52,10 +52,18 @@ def read_results(
         ResultsError: Where nothing can be read of it: empty, broken off, no JSON, a template.
         UnknownFormError: Where it is of no known form.
     """
-    document = read_document(data, name, max_bytes=max_bytes)
+    return read_known(read_document(data, name, max_bytes=max_bytes), options or ReadOptions())
+
+
+def read_known(document: Document, options: ReadOptions) -> ResultsFile:
+    """Read a document by the first format that recognises it.
+
+    Raises:
+        UnknownFormError: Where none does.
+    """
     for form in FORMATS:
         if form.recognise(document):
-            return form.read(document, options or ReadOptions())
+            return form.read(document, options)
     raise _unknown(document)
 
 

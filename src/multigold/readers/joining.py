@@ -57,6 +57,12 @@ class TaskIndex:
             found = having if found is None else found & having
         return found or frozenset()
 
+    def has_actions(self, task_id: str, checks: Sequence[ToolCall]) -> bool:
+        """Tell whether these are just the gold actions of a task, in order."""
+        task = self.tasks.get(task_id)
+        actions = (task.criteria.actions if task and task.criteria else None) or ()
+        return len(actions) == len(checks) and all(map(_same_action, actions, checks))
+
     def by_users(self, named: frozenset[str], *, without_actions: bool) -> frozenset[str]:
         """Return the tasks that may be about these users; only those without gold actions where a run quotes none.
 
@@ -75,6 +81,10 @@ class TaskIndex:
         return bool(criteria and criteria.actions)
 
 
+def _same_action(a: ToolCall, b: ToolCall) -> bool:
+    return a.name == b.name and _alike(a, b)
+
+
 def _alike(a: ToolCall, b: ToolCall) -> bool:
     return (not b.id or not a.id or a.id == b.id) and same(a.arguments, b.arguments)
 
@@ -91,26 +101,34 @@ def user_ids(value: Json) -> Iterable[str]:
             yield from user_ids(item)
 
 
-def users_of_run(messages: Iterable[Message], calls: Iterable[RecordedCall]) -> frozenset[str]:
-    """Return the user ids that the user names or that calls ask for."""
-    said = (user for message in messages if message.role == "user" for user in user_ids(message.text))
-    asked = (user for recorded in calls for user in user_ids((recorded.call.arguments or {}).get("user_id")))
-    return frozenset(said) | frozenset(asked)
-
-
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class Clues:
     """What a run tells of the task that it is of.
 
     Attributes:
         stated: The task id in the file; empty where there is none.
         checks: The gold actions that its checks quote; None where it carries no checks.
-        users: The user ids named in it.
+        messages: Its talk.
+        calls: Its calls.
     """
 
     stated: str = ""
     checks: tuple[ToolCall, ...] | None = None
-    users: frozenset[str] = frozenset()
+    messages: tuple[Message, ...] = ()
+    calls: tuple[RecordedCall, ...] = ()
+
+    def asks_for(self, users: frozenset[str]) -> bool:
+        """Tell whether a call asks for one of these users."""
+        return any(
+            recorded.call.arguments.get("user_id") in users for recorded in self.calls if recorded.call.arguments
+        )
+
+    @cached_property
+    def users(self) -> frozenset[str]:
+        """The user ids that the user names or that calls ask for."""
+        said = (user for message in self.messages if message.role == "user" for user in user_ids(message.text))
+        asked = (user for recorded in self.calls for user in user_ids((recorded.call.arguments or {}).get("user_id")))
+        return frozenset(said) | frozenset(asked)
 
 
 def join(clues: Clues, index: TaskIndex) -> frozenset[str]:
@@ -120,11 +138,11 @@ def join(clues: Clues, index: TaskIndex) -> frozenset[str]:
     return index.by_users(clues.users, without_actions=clues.checks is not None)
 
 
-def join_all(runs: Sequence[Clues], index: TaskIndex) -> list[str]:
+def join_all(runs: Iterable[Clues], index: TaskIndex) -> list[str]:
     """Return the task of each run of a file without task ids; empty where it cannot be told."""
     candidates = [join(clues, index) for clues in runs]
     order = list(index.tasks)
-    in_order = len(order) > 0 and len(runs) % len(order) == 0 and _in_order(candidates, order)
+    in_order = len(order) > 0 and len(candidates) % len(order) == 0 and _in_order(candidates, order)
     return [
         next(iter(found)) if len(found) == 1 else order[place % len(order)] if in_order else ""
         for place, found in enumerate(candidates)
@@ -144,13 +162,18 @@ def contradiction(clues: Clues, index: TaskIndex) -> tuple[Reason | None, str]:
         Why the parts contradict each other, None where they do not; and the task that the checks speak of, empty where
         they speak of no single one.
     """
+    if clues.checks and index.has_actions(clues.stated, clues.checks):
+        return None, ""
     claimed = index.by_checks(clues.checks) if clues.checks else frozenset()
     if claimed and clues.stated not in claimed:
         others = ", ".join(sorted(claimed))
         sentence = f"the run says task {clues.stated!r}, its own checks are those of task {others}"
         return Reason(code="contradiction", sentence=sentence), next(iter(claimed)) if len(claimed) == 1 else ""
-    own, named = index.users.get(clues.stated, frozenset()), clues.users & index.known_users
-    if not claimed and own and named and not own & named:
+    own = index.users.get(clues.stated, frozenset())
+    if not own or clues.asks_for(own):
+        return None, ""
+    named = clues.users & index.known_users
+    if named and not own & clues.users:
         sentence = f"the run says task {clues.stated!r}, and is about user {min(named)} instead of {min(own)}"
         return Reason(code="contradiction", sentence=sentence), ""
     return None, ""

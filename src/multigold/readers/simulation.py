@@ -16,8 +16,8 @@ import msgspec
 from multigold.model.task import ToolCall
 from multigold.model.trajectory import Recorded, Trajectory
 from multigold.model.verdict import Reason
-from multigold.readers.decoding import NULL, decoded
-from multigold.readers.joining import Clues, users_of_run
+from multigold.readers.decoding import NULL, decoded, mended
+from multigold.readers.joining import Clues
 from multigold.readers.talk import Talk, Transcript, read_call
 from multigold.readers.tasks import id_text
 from multigold.state.canonical import Json
@@ -109,12 +109,24 @@ _NO_MESSAGES: Final = Reason(
 def read_simulation(raw: msgspec.Raw | bytes, agent: str) -> Simulation:
     """Read one simulation."""
     try:
-        simulation: _Simulation = _DECODER.decode(raw)
+        simulation = _decode(raw)
     except (ValueError, RecursionError) as error:
         problem = Reason(code="unreadable_run", sentence=f"the run cannot be read ({error})")
         return _simulation(decoded(raw, Head) or Head(), None, agent, problem)
     transcript = transcribe(simulation.messages) if simulation.messages is not None else _ticks(simulation.ticks)
     return _simulation(simulation, transcript, agent, None if transcript else _NO_MESSAGES)
+
+
+def _decode(raw: msgspec.Raw | bytes) -> _Simulation:
+    try:
+        return _DECODER.decode(raw)
+    except msgspec.ValidationError:
+        raise
+    except (ValueError, RecursionError):
+        again = mended(raw)
+        if again is None:
+            raise
+        return _DECODER.decode(again)
 
 
 def _simulation(head: Head, transcript: Transcript | None, agent: str, problem: Reason | None) -> Simulation:
@@ -133,7 +145,7 @@ def _simulation(head: Head, transcript: Transcript | None, agent: str, problem: 
             trial=number(head.trial),
             agent=agent,
         ),
-        clues=Clues(stated=task_id, checks=_quoted(info), users=users_of_run(messages, calls or ())),
+        clues=Clues(stated=task_id, checks=_quoted(info), messages=messages, calls=calls or ()),
         problem=problem or _own_contradiction(recorded),
         notes=transcript.notes if transcript else (),
     )
@@ -190,8 +202,7 @@ def _quoted(info: _RewardInfo) -> tuple[ToolCall, ...] | None:
     """Return the gold actions that the checks quote; None where there are no checks."""
     if info.action_checks is None:
         return None
-    actions = [check.action for check in info.action_checks if isinstance(check.action, dict)]
-    return tuple(attrs.evolve(read_call(action, "assistant"), id=word(action.get("action_id"))) for action in actions)
+    return tuple(read_call(check.action, "assistant") for check in info.action_checks if isinstance(check.action, dict))
 
 
 def transcribe(messages: Sequence[RawMessage]) -> Transcript:

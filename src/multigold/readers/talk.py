@@ -111,13 +111,13 @@ class Talk:
 
 
 def read_call(call: Json, role: str) -> ToolCall:
-    """Read a call in the flat or the OpenAI form; one without a name has an empty name."""
+    """Read a call in the flat or the OpenAI form, or a gold's action; one without a name has an empty name."""
     outer = call if isinstance(call, dict) else {}
     inner = outer.get("function")
     body = inner if isinstance(inner, dict) else outer
     name, stated = body.get("name"), outer.get("requestor")
     requestor: Requestor = "user" if (stated if stated in ("user", "assistant") else role) == "user" else "assistant"
-    call_id = outer.get("id")
+    call_id = outer.get("id") or outer.get("action_id")
     return ToolCall(
         name if isinstance(name, str) else "",
         read_arguments(body.get("arguments")),

@@ -111,12 +111,7 @@ def read_actions(actions: Json) -> tuple[ToolCall, ...] | None:
     """Read a gold's actions; None where there is no list of them."""
     if not isinstance(actions, list):
         return None
-    calls = []
-    for action in actions:
-        call = read_call(action, "assistant")
-        action_id = action.get("action_id") if isinstance(action, dict) else None
-        calls.append(attrs.evolve(call, id=action_id) if isinstance(action_id, str) else call)
-    return tuple(calls)
+    return tuple(read_call(action, "assistant") for action in actions)
 
 
 def _strings(value: Json) -> tuple[str, ...]:

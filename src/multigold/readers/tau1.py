@@ -11,7 +11,8 @@ v1 states no reason for an end. A verdict is only worked out where the talk came
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -88,9 +89,9 @@ def recognise(document: Document) -> bool:
 def read(document: Document, options: ReadOptions) -> ResultsFile:
     """Read a tau-bench v1 results file."""
     raw = document.items or ()
-    heads = [decoded(item, _Head) or _Head() for item in raw]
-    domain, guesses = (options.domain, ()) if options.domain else guessed(guess_domain(_tools(heads)), "tau1")
-    tasks, doubts = _tasks(heads, domain)
+    survey = _survey(raw)
+    domain, guesses = (options.domain, ()) if options.domain else guessed(guess_domain(survey.tools), "tau1")
+    tasks = {task_id: attrs.evolve(task, domain=domain) for task_id, task in survey.tasks.items()}
     agent = options.agent or stem(document.name)
     unnamed = () if options.agent else (f"the file names no agent: it is called {agent!r} after the file",)
 
@@ -106,31 +107,44 @@ def read(document: Document, options: ReadOptions) -> ResultsFile:
         agent=agent,
         tasks=tasks,
         runs=Runs(count=len(raw), produce=produce),
-        warnings=(*document.warnings, *unnamed, *guesses, *doubts, *_duplicates(heads)),
+        warnings=(*document.warnings, *unnamed, *guesses, *shortened(survey.doubts), *_duplicates(survey.trials)),
     )
 
 
-def _tools(heads: Sequence[_Head]) -> Iterator[str]:
-    for head in heads:
-        task = head.info.task if head.info else None
-        for action in (task and task.actions) or ():
-            yield word(action.name)
+@attrs.define
+class _Survey:
+    """What one pass over all items tells of them together.
+
+    Attributes:
+        tasks: The tasks that the items hold.
+        tools: Tools that their golds name.
+        doubts: Where two items of one task id differ in it.
+        trials: How often each task and trial stands.
+    """
+
+    tasks: dict[str, Task] = attrs.field(factory=dict)
+    tools: list[str] = attrs.field(factory=list)
+    doubts: list[str] = attrs.field(factory=list)
+    trials: Counter[tuple[str, int]] = attrs.field(factory=Counter)
 
 
-def _tasks(heads: Sequence[_Head], domain: str) -> tuple[dict[str, Task], tuple[str, ...]]:
-    """Return the tasks that the items hold, and where two items of one task id differ in it."""
-    tasks: dict[str, Task] = {}
-    doubts = []
-    for index, head in enumerate(heads):
-        task = _task(head, domain)
+def _survey(raw: Iterable[msgspec.Raw]) -> _Survey:
+    survey = _Survey()
+    for index, item in enumerate(raw):
+        head = decoded(item, _Head) or _Head()
+        survey.trials[id_text(head.task_id), number(head.trial)] += 1
+        task = _task(head)
         if task is None:
             continue
-        if tasks.setdefault(task.id, task) != task:
-            doubts.append(f"[{index}] holds another text or gold of task {task.id!r} than an earlier item")
-    return tasks, shortened(doubts)
+        if task.id not in survey.tasks:
+            survey.tasks[task.id] = task
+            survey.tools.extend(action.name for action in (task.criteria and task.criteria.actions) or ())
+        elif survey.tasks[task.id] != task:
+            survey.doubts.append(f"[{index}] holds another text or gold of task {task.id!r} than an earlier item")
+    return survey
 
 
-def _task(head: _Head, domain: str) -> Task | None:
+def _task(head: _Head) -> Task | None:
     raw = head.info.task if head.info else None
     task_id = id_text(head.task_id)
     if raw is None or not task_id or is_too_deep([raw.instruction, raw.user_id]):
@@ -144,7 +158,6 @@ def _task(head: _Head, domain: str) -> Task | None:
             communicate=tuple(str(item) for item in raw.outputs or () if isinstance(item, str | int | float)),
             reward_basis=("DB", "COMMUNICATE"),
         ),
-        domain=domain,
     )
 
 
@@ -152,13 +165,9 @@ def _gold(action: _Action) -> ToolCall:
     return ToolCall(word(action.name), read_arguments(action.kwargs))
 
 
-def _duplicates(heads: Sequence[_Head]) -> tuple[str, ...]:
-    counts: dict[tuple[str, int], int] = {}
-    for head in heads:
-        key = (id_text(head.task_id), number(head.trial))
-        counts[key] = counts.get(key, 0) + 1
+def _duplicates(trials: Mapping[tuple[str, int], int]) -> tuple[str, ...]:
     return shortened(
-        [f"{count} runs are task {task!r} trial {trial}" for (task, trial), count in counts.items() if count > 1]
+        [f"{count} runs are task {task!r} trial {trial}" for (task, trial), count in trials.items() if count > 1]
     )
 
 

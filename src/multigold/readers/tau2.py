@@ -18,7 +18,7 @@ import msgspec
 from multigold.errors import ResultsError
 from multigold.model.task import Task
 from multigold.model.verdict import Reason
-from multigold.readers.base import ReadOptions, ResultsFile, Run, Runs
+from multigold.readers.base import ReadOptions, ResultsFile, Run, Runs, stem
 from multigold.readers.decoding import Document, decoded
 from multigold.readers.domains import environment_name, guess_domain, guessed
 from multigold.readers.joining import TaskIndex, contradiction, join_all
@@ -119,7 +119,9 @@ def assemble(pieces: Pieces, options: ReadOptions) -> ResultsFile:
     _refuse_template(document, info, raw)
     domain, guesses = _domain(document, info, raw, options)
     table = read_tasks(document.array("tasks"), domain)
-    agent = options.agent or _agent(document, info)
+    stated = options.agent or _agent(document, info)
+    agent = stated or stem(document.name)
+    unnamed = () if stated else (f"the file names no agent: it is called {agent!r} after the file",)
     index = TaskIndex(tasks=table.tasks or options.tasks)
     repeated = repeated_ids(raw)
     joined = _joined(raw, index)
@@ -139,7 +141,7 @@ def assemble(pieces: Pieces, options: ReadOptions) -> ResultsFile:
         release=word(info.git_commit),
         tasks=table.tasks,
         runs=Runs(count=len(raw), produce=produce),
-        warnings=(*document.warnings, *pieces.warnings, *guesses, *table.warnings, *_repetitions(repeated)),
+        warnings=(*document.warnings, *pieces.warnings, *unnamed, *guesses, *table.warnings, *_repetitions(repeated)),
         solo="solo" in word(info.agent_info and info.agent_info.implementation),
         acceptable=table.acceptable,
     )
@@ -186,13 +188,19 @@ class _Id(msgspec.Struct):
 
 
 def repeated_ids(raw: Sequence[msgspec.Raw]) -> Mapping[str, int]:
-    """Return the run ids that stand more than once, with how often."""
+    """Return the run ids that stand more than once, with how often.
+
+    Only hashes of the others are kept: a file may hold a hundred thousand.
+    """
+    seen: set[int] = set()
     counts: dict[str, int] = {}
     for item in raw:
         head = decoded(item, _Id)
         run_id = id_text(head.id) if head else ""
-        counts[run_id] = counts.get(run_id, 0) + 1
-    return {run_id: count for run_id, count in counts.items() if count > 1 and run_id}
+        if run_id and hash(run_id) in seen:
+            counts[run_id] = counts.get(run_id, 1) + 1
+        seen.add(hash(run_id))
+    return counts
 
 
 def _repetitions(repeated: Mapping[str, int]) -> tuple[str, ...]:
@@ -203,7 +211,7 @@ def _joined(raw: Sequence[msgspec.Raw], index: TaskIndex) -> list[str]:
     """Return the task of each run of a file of which no run states one; nothing where some run does."""
     if not index.tasks or any(_states_task(item) for item in raw):
         return []
-    return join_all([read_simulation(item, "").clues for item in raw], index)
+    return join_all((read_simulation(item, "").clues for item in raw), index)
 
 
 def _states_task(item: msgspec.Raw) -> bool:
