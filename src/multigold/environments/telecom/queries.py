@@ -1,0 +1,180 @@
+"""tau2's telecom domain, the agent's side: looking things up. Nothing here writes to a draft.
+
+The lookups at the top are what the write tools use too; the tools that only read follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from multigold.environments.base import RefusalError
+from multigold.state.canonical import Json
+from multigold.state.database import Draft
+
+CYCLE_END = "2025-02-28"
+"""Last day of the current billing cycle."""
+
+
+def find_customer(draft: Draft, customer_id: Json) -> Json:
+    """Return a customer, to be read only.
+
+    Raises:
+        RefusalError: Where there is none.
+    """
+    return _find(draft, "customers", "Customer", customer_id)
+
+
+def find_line(draft: Draft, line_id: Json) -> Json:
+    """Return a line, to be read only.
+
+    Raises:
+        RefusalError: Where there is none.
+    """
+    return _find(draft, "lines", "Line", line_id)
+
+
+def find_plan(draft: Draft, plan_id: Json) -> Json:
+    """Return a plan, to be read only.
+
+    Raises:
+        RefusalError: Where there is none.
+    """
+    return _find(draft, "plans", "Plan", plan_id)
+
+
+def find_bill(draft: Draft, bill_id: Json) -> Json:
+    """Return a bill, to be read only.
+
+    Raises:
+        RefusalError: Where there is none.
+    """
+    return _find(draft, "bills", "Bill", bill_id)
+
+
+def _find(draft: Draft, table: str, title: str, record_id: Json) -> Json:
+    if not draft.has(table, record_id):
+        raise RefusalError(f"{title} with ID {record_id} not found")
+    return draft.get(table, record_id)
+
+
+def find_own_line(draft: Draft, customer_id: Json, line_id: Json) -> Json:
+    """Return a line of a customer, to be read only.
+
+    Raises:
+        RefusalError: Where there is no such customer, or the line is not the customer's.
+    """
+    if line_id not in find_customer(draft, customer_id)["line_ids"]:
+        raise RefusalError(f"Line {line_id} not found for customer {customer_id}")
+    return find_line(draft, line_id)
+
+
+def find_line_by_phone(draft: Draft, phone_number: Json) -> Json:
+    """Return the first line with this number, to be read only.
+
+    Raises:
+        RefusalError: Where there is none.
+    """
+    for line_id in draft.ids("lines"):
+        line = draft.get("lines", line_id)
+        if line["phone_number"] == phone_number:
+            return line
+    raise RefusalError(f"Line with phone number {phone_number} not found")
+
+
+def bills_of(draft: Draft, customer: Json, status: str) -> Iterator[Json]:
+    """Yield a customer's bills that have a status, to be read only, in the order in which the customer lists them.
+
+    Raises:
+        RefusalError: Where the customer lists a bill that is not there.
+    """
+    bills = (find_bill(draft, bill_id) for bill_id in customer["bill_ids"])
+    return (bill for bill in bills if bill["status"] == status)
+
+
+def get_customer_by_phone(draft: Draft, phone_number: Json) -> Json:
+    """Return the first customer who has this number, as a contact or as a line.
+
+    Raises:
+        RefusalError: Where there is none.
+    """
+    for customer_id in draft.ids("customers"):
+        customer = draft.get("customers", customer_id)
+        if customer["phone_number"] == phone_number:
+            return customer
+        if any(find_line(draft, line_id)["phone_number"] == phone_number for line_id in customer["line_ids"]):
+            return customer
+    raise RefusalError(f"Customer with phone number {phone_number} not found")
+
+
+def get_customer_by_id(draft: Draft, customer_id: Json) -> Json:
+    """Return a customer.
+
+    Raises:
+        RefusalError: Where there is no such customer.
+    """
+    return find_customer(draft, customer_id)
+
+
+def get_customer_by_name(draft: Draft, full_name: Json, dob: Json) -> Json:
+    """Return all customers of that name, in any case, born on that day; there may be none.
+
+    Raises:
+        AttributeError: Where the name is no string; to `step` that is a refusal as any other.
+    """
+    customers = (draft.get("customers", customer_id) for customer_id in draft.ids("customers"))
+    return [c for c in customers if c["full_name"].lower() == full_name.lower() and c["date_of_birth"] == dob]
+
+
+_KINDS = {
+    "L": ("lines", "Line"),
+    "D": ("devices", "Device"),
+    "B": ("bills", "Bill"),
+    "C": ("customers", "Customer"),
+    "P": ("plans", "Plan"),
+}
+"""First letter of an id to the table that it belongs to, and what a record of it is called."""
+
+
+def get_details_by_id(draft: Draft, id: Json) -> Json:
+    """Return a line, device, bill, customer or plan: the id's first letter tells which.
+
+    Raises:
+        RefusalError: Where there is none, or no such letter.
+        TypeError: Where the id is no string; to `step` that is a refusal as any other.
+    """
+    table, title = _KINDS.get(id[:1], ("", ""))
+    if not table:
+        raise RefusalError(f"Unknown ID format or type: {id}")
+    return _find(draft, table, title, id)
+
+
+def get_bills_for_customer(draft: Draft, customer_id: Json, limit: Json = 12) -> Json:
+    """Return a customer's bills, those issued last first, not more than the limit.
+
+    Raises:
+        RefusalError: Where there is no such customer.
+        TypeError: Where the limit is no whole number; to `step` that is a refusal as any other.
+    """
+    bills = [find_bill(draft, bill_id) for bill_id in find_customer(draft, customer_id)["bill_ids"]]
+    return sorted(bills, key=lambda bill: bill["issue_date"], reverse=True)[:limit]
+
+
+def get_data_usage(draft: Draft, customer_id: Json, line_id: Json) -> Json:
+    """Return how much data a line has used in this cycle, and how much it may use; numbers are text, as in tau2.
+
+    Raises:
+        RefusalError: Where there is no such line of that customer.
+    """
+    line = find_own_line(draft, customer_id, line_id)
+    return {
+        "line_id": line_id,
+        "data_used_gb": str(line["data_used_gb"]),
+        "data_limit_gb": str(find_plan(draft, line["plan_id"])["data_limit_gb"]),
+        "data_refueling_gb": str(line["data_refueling_gb"]),
+        "cycle_end_date": CYCLE_END,
+    }
+
+
+def transfer_to_human_agents(draft: Draft, summary: Json) -> Json:  # noqa: ARG001 - the hand-over leaves no trace
+    """Hand the user over to a human agent."""
+    return "Transfer successful"
