@@ -1,0 +1,130 @@
+"""The audit of golds: which of them are broken, unreachable, vacuous, or hang on the order of calls.
+
+A gold can be replayed, and then a good deal can be said of it without any reading of the policy. Each kind of fault
+has a code and a check, a function from a gold in its scene to findings (`gold_checks.CHECKS`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+import attrs
+
+from multigold._version import __version__
+from multigold.audit.findings import Finding, Key, Sorted, counts_by_code, finding_json, key_of
+from multigold.audit.gold_checks import CHECKS, CODES, Check
+from multigold.audit.scenes import Gold, Scene
+from multigold.audit.vocabulary import StateIndex
+from multigold.environments.base import Environment, initial_state, state_after_history
+from multigold.errors import CallError, MultigoldError
+from multigold.state.canonical import Json
+from multigold.state.database import EndState
+
+SCHEMA = "multigold/audit-golds/1"
+"""Name and version of the document's form; the schema itself ships as `audit/schemas/golds.schema.json`."""
+
+
+@attrs.frozen(kw_only=True)
+class Audit:
+    """What an audit of golds found.
+
+    Attributes:
+        golds: How many golds were looked at.
+        tasks: Of how many tasks.
+        findings: What was found, in the order of the golds.
+    """
+
+    golds: int
+    tasks: int
+    findings: tuple[Finding, ...]
+
+    @classmethod
+    def join(cls, audits: Sequence[Audit]) -> Audit:
+        """Return several audits as one."""
+        findings = tuple(finding for audit in audits for finding in audit.findings)
+        return cls(golds=sum(a.golds for a in audits), tasks=sum(a.tasks for a in audits), findings=findings)
+
+
+def audit_golds(golds: Iterable[Gold], environment: Environment, *, codes: Collection[str] = ()) -> Audit:
+    """Audit golds.
+
+    Args:
+        golds: The golds; see `golds_of_release` and `golds_of_catalogue`.
+        environment: Where they are replayed.
+        codes: Only findings of these codes; empty for all.
+
+    Raises:
+        CallError: Where a code is none of `CODES`.
+    """
+    unknown = sorted(set(codes) - CODES.keys())
+    if unknown:
+        raise CallError(f"this audit has no code {unknown[0]!r}", remedy=f"There are: {', '.join(CODES)}.")
+    checks = [check for check, given in CHECKS.items() if not codes or not given.isdisjoint(codes)]
+    stage = _Stage(environment)
+    findings: dict[Key, Finding] = {}
+    count, tasks = 0, set()
+    for gold in golds:
+        count += 1
+        tasks.add(gold.task.id)
+        for finding in stage.findings(gold, checks):
+            if not codes or finding.code in codes:
+                findings.setdefault(key_of(finding), finding)
+    return Audit(golds=count, tasks=len(tasks), findings=tuple(findings.values()))
+
+
+class _Stage:
+    """Sets scenes; the index of a start state is made once where golds share it."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self._latest: tuple[EndState, StateIndex] | None = None
+
+    def findings(self, gold: Gold, checks: Iterable[Check]) -> Iterator[Finding]:
+        """Yield what the checks find; a task whose start cannot be set up is a finding itself."""
+        try:
+            scene = self._scene(gold)
+        except MultigoldError as error:
+            yield Finding(
+                code="no-start", where=gold.where, task=gold.task.id, sentence=f"the task cannot start: {error}"
+            )
+            return
+        for check in checks:
+            yield from check(scene)
+
+    def _scene(self, gold: Gold) -> Scene:
+        environment, task = self.environment, gold.task
+        start = initial_state(environment, task.initial, task.initial_state)
+        start = state_after_history(environment, start, task.initial_state)
+        if self._latest is None or self._latest[0] is not start:
+            self._latest = (start, StateIndex(start))
+        return Scene(gold=gold, environment=environment, start=start, index=self._latest[1])
+
+
+def document(audit: Audit, found: Sorted, provenance: Mapping[str, Json]) -> dict[str, Json]:
+    """Return an audit as plain data that validates against `golds_schema()`.
+
+    Args:
+        audit: The audit.
+        found: Its findings, set against a baseline.
+        provenance: What it was made with: environment, digests, names of files.
+    """
+    return {
+        "schema": SCHEMA,
+        "provenance": {"multigold": __version__, **provenance},
+        "golds": audit.golds,
+        "tasks": audit.tasks,
+        "counts": counts_by_code(audit.findings, CODES),
+        "findings": [finding_json(finding) for finding in found.new],
+        "accepted": [finding_json(finding) for finding in found.accepted],
+        "stale": [dict(zip(("code", "task", "place"), key, strict=True)) for key in found.stale],
+    }
+
+
+def golds_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of `document`."""
+    text = resources.files("multigold.audit").joinpath("schemas/golds.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema

@@ -1,0 +1,78 @@
+"""`multigold audit golds`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from multigold.audit.findings import Sorted, baseline_json, read_baseline, set_apart
+from multigold.audit.gold_checks import CODES
+from multigold.audit.golds import Audit, audit_golds, document
+from multigold.audit.sources import Setting, open_target, own_environments
+from multigold.cli._common import write_json
+from multigold.rendering.golds import audit_lines
+
+_PATH = click.Path(path_type=Path, exists=True)
+_OUT = click.Path(path_type=Path)
+
+
+@click.command(name="golds")
+@click.argument("target")
+@click.option(
+    "--environment",
+    "places",
+    multiple=True,
+    metavar="[DOMAIN=]MODULE:NAME",
+    help="An environment of your own: an Environment or a function that returns one; path/to/file.py:NAME works too. "
+    "The module is imported.",
+)
+@click.option("--domain", default="", metavar="NAME", help="Environment, such as tau2-airline; else the tasks tell.")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Where the benchmark's own data is.")
+@click.option(
+    "--against",
+    multiple=True,
+    type=_PATH,
+    help="Another release's tasks: a gold that it contradicts is a finding. May be given several times.",
+)
+@click.option("--tasks", multiple=True, type=_PATH, help="Task files with the texts of the gold sets in a directory.")
+@click.option("--code", "codes", multiple=True, type=click.Choice(list(CODES)), help="Only findings of this code.")
+@click.option("--baseline", type=_PATH, help="A file of accepted findings: they are counted apart and are no failure.")
+@click.option("--write-baseline", type=_OUT, help="Write a baseline that accepts everything found now.")
+@click.option("--json", "json_path", type=_OUT, help="Write everything as JSON; - for stdout.")
+def command(
+    target: str,
+    places: tuple[str, ...],
+    domain: str,
+    data_dir: Path | None,
+    against: tuple[Path, ...],
+    tasks: tuple[Path, ...],
+    codes: tuple[str, ...],
+    baseline: Path | None,
+    write_baseline: Path | None,
+    json_path: Path | None,
+) -> None:
+    """Find what is wrong with the golds of TARGET: a domain, a tasks file, or a directory of gold sets.
+
+    Exit status 1 where something is found that is more than a note and that the baseline does not accept.
+    """
+    setting = Setting(
+        environments=own_environments(places), data_dir=data_dir, domain=domain, against=against, tasks=tasks
+    )
+    sources = open_target(target, setting)
+    audit = Audit.join([audit_golds(source.golds, source.environment, codes=codes) for source in sources])
+    accepted = read_baseline(baseline) if baseline else {}
+    found = set_apart(audit.findings, accepted)
+    if write_baseline is not None:
+        write_json(baseline_json(audit.findings, accepted), write_baseline)
+    if json_path is not None:
+        write_json(document(audit, found, {"sources": [dict(source.provenance) for source in sources]}), json_path)
+    if json_path != Path("-"):
+        _print(audit, found)
+    if found.failing and write_baseline is None:
+        click.get_current_context().exit(1)
+
+
+def _print(audit: Audit, found: Sorted) -> None:
+    for line in audit_lines(audit, found):
+        click.echo(line)
