@@ -1,7 +1,6 @@
-"""Airline calls made up from a seed: mostly plausible ones on a small cast, some of them broken on purpose.
+"""Airline calls made up at random: mostly plausible ones on a small cast, some of them broken on purpose.
 
-A small cast (a few users, their reservations, a few flights) makes calls of one sequence meet each other. A call depends
-on nothing but its seed, so a sequence is a list of seeds.
+A small cast (a few users, their reservations, a few flights) makes calls of one sequence meet each other.
 """
 
 from __future__ import annotations
@@ -65,9 +64,8 @@ def _richness(user: Json) -> int:
     return 10 * len(set(sources)) + len(sources) + len(user["reservations"])
 
 
-def make_call(cast: Cast, seed: int) -> ToolCall:
-    """Return the call that a seed stands for."""
-    rng = random.Random(seed)
+def make_call(cast: Cast, rng: random.Random) -> ToolCall:
+    """Return a call, made up with a generator that is passed in."""
     name = rng.choice(WEIGHTED)
     arguments = MAKERS[name](cast, rng)
     if rng.random() < 0.22:
