@@ -45,6 +45,11 @@ _LOOPHOLE_MEMBERS = frozenset(attribute.name for attribute in attrs.fields(Looph
 _ANY_TEXT = "*"
 """Key of a reading's standing where the gold set names no texts."""
 
+_STANDING_FORMS = {
+    True: "the set names texts, so there is a standing for each: an object of text id to {is, reason}",
+    False: "the set names no texts, so there is one standing: {is, reason}",
+}
+
 
 # --- catalogue.json and clauses.json ----------------------------------------------------------------------------
 
@@ -180,10 +185,12 @@ def _texts(
 
 def _golds(at: Cursor, readings: Mapping[str, Reading]) -> Iterator[tuple[str, str | None]]:
     for fingerprint, item in at.members("golds"):
-        if item.value is not None and item.value not in readings:
+        if item.value is not None and not isinstance(item.value, str):
+            item.fault("wrong-kind", "this should be the id of a reading, or null")
+        elif item.value is not None and item.value not in readings:
             item.fault("unknown-reading", f"no reading is called {item.value!r}; there are: {', '.join(readings)}")
-            continue
-        yield fingerprint, item.value
+        else:
+            yield fingerprint, item.value
 
 
 def _reading(at: Cursor, text_ids: list[str]) -> tuple[Reading, dict[str, tuple[Standing, str]]]:
@@ -213,6 +220,10 @@ def _reading(at: Cursor, text_ids: list[str]) -> tuple[Reading, dict[str, tuple[
 def _standing(at: Cursor, text_ids: list[str]) -> dict[str, tuple[Standing, str]]:
     """Return text id to standing and reason; one entry under `_ANY_TEXT` where the set names no texts."""
     if not at.has("standing"):
+        return {}
+    single = isinstance(at.value["standing"], dict) and isinstance(at.value["standing"].get("is"), str)
+    if single == bool(text_ids):
+        at.at("standing").fault("standing-form", _STANDING_FORMS[bool(text_ids)])
         return {}
     if not text_ids:
         return {_ANY_TEXT: _one_standing(at.at("standing"))}

@@ -168,7 +168,7 @@ def _scene_findings(gold_set: GoldSet, task: Task, environment: Environment | No
             forms += [form] if not faults else []
         sound.append(attrs.evolve(reading, admits=tuple(forms)))
     golds = compile_golds(task, attrs.evolve(gold_set, readings=tuple(sound)), environment)
-    yield from _member_findings(gold_set, golds)
+    yield from _member_findings(gold_set, golds, environment)
     yield from _overlap_findings(gold_set, golds)
     yield from _gold_findings(gold_set, task, golds, text)
     yield from _negative_findings(gold_set, golds, environment)
@@ -193,13 +193,13 @@ def _form_faults(form: Form, start: EndState, environment: Environment | None) -
         yield "failing-call", error.message
 
 
-def _member_findings(gold_set: GoldSet, golds: CompiledGolds) -> Iterator[Finding]:
+def _member_findings(gold_set: GoldSet, golds: CompiledGolds, environment: Environment | None) -> Iterator[Finding]:
     untouched = golds.candidate(golds.start)
     for index, admitted in enumerate(golds.readings):
         place = f"/readings/{index}"
         for code, sentence, level in _member_faults(admitted):
             yield _finding(code, gold_set.source, place, f"{admitted.reading.id}: {sentence}", level)
-        if admitted.find(untouched) is not None and not _gated(admitted.reading.evidence):
+        if admitted.find(untouched) is not None and not _gated(admitted.reading.evidence, environment):
             sentence = f"{admitted.reading.id} admits the initial state, so its evidence must ask for a successful read"
             yield _finding("not-gated", gold_set.source, place, sentence)
 
@@ -280,14 +280,20 @@ def _negative_matches(golds: CompiledGolds, name: str, state: EndState, source: 
 # --- evidence ---------------------------------------------------------------------------------------------------
 
 
-def _gated(evidence: Evidence | None) -> bool:
-    """Tell whether every way to meet the evidence holds a successful call on a named record."""
+def _gated(evidence: Evidence | None, environment: Environment | None) -> bool:
+    """Tell whether every way to meet the evidence holds a successful read of a named record."""
     if evidence is None:
         return False
     if isinstance(evidence, CallEvidence):
-        return evidence.succeeded is True and bool(evidence.arguments)
-    parts = [_gated(part) for part in evidence.parts]
+        return evidence.succeeded is True and bool(evidence.arguments) and _reads(evidence.tool, environment)
+    parts = [_gated(part, environment) for part in evidence.parts]
     return any(parts) if isinstance(evidence, AllOf) else bool(parts) and all(parts)
+
+
+def _reads(name: str, environment: Environment | None) -> bool:
+    """Tell whether a tool reads; without an environment that is taken on trust."""
+    tool = None if environment is None else environment.tools.get(name) or environment.user_tools.get(name)
+    return tool is None or tool.kind == "read"
 
 
 def _evidence_findings(gold_set: GoldSet, environment: Environment | None) -> Iterator[Finding]:

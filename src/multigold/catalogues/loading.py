@@ -267,10 +267,9 @@ def _gold_sets(files: CatalogueFiles, found: list[Finding]) -> Iterator[tuple[st
     for name in files.gold_set_names():
         at = Cursor(files.documents[name], name, found)
         gold_set = read_gold_set(at)
-        if name != f"{TASKS_DIRECTORY}/{gold_set.task_id}.json" and at.has("task_id"):
-            at.at("task_id").fault(
-                "wrong-file", f"the file of task {gold_set.task_id!r} is called {gold_set.task_id}.json"
-            )
+        expected = f"{TASKS_DIRECTORY}/{gold_set.task_id}.json"
+        if name != expected and at.has("task_id"):
+            at.at("task_id").fault("wrong-file", f"the file of task {gold_set.task_id!r} is called {expected}")
         yield gold_set.task_id, gold_set
 
 
@@ -295,6 +294,6 @@ def _check_gold_set(catalogue: Catalogue, at: Cursor) -> None:
             entry = catalogue.loopholes.get(loophole)
             if entry is None or loophole not in named:
                 side.fault("unknown-loophole", f"{loophole!r} is not among the loopholes of this gold set")
-            elif side.value not in {known.id for known in entry.sides}:
+            elif side.value not in [known.id for known in entry.sides]:
                 sides = ", ".join(known.id for known in entry.sides)
                 side.fault("unknown-side", f"{loophole} has no side {side.value!r}; there are: {sides}")
