@@ -12,6 +12,7 @@ from multigold.cli._group import LazyGroup
 AUDITS = {
     "golds": ("multigold.cli._audit_golds", "Find golds that are broken, unreachable, vacuous, or hang on order."),
     "policy": ("multigold.cli._audit_policy", "Put each clause of a policy to four tests, and keep what came of them."),
+    "contradictions": ("multigold.cli._audit_contradictions", "Find golds that take opposite sides of one loophole."),
     "versions": ("multigold.cli._audit_versions", "Say what changed between two releases, task by task."),
 }
 """Audit to its module, whose `command` it is, and its one-line description."""
