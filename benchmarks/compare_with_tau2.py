@@ -54,14 +54,14 @@ def run(*command: str) -> str:
 def warm(results: Path, repeat: int) -> dict[str, float]:
     """Time decoding, replay and verdict of a file in this process, per run."""
     sys.path.insert(0, str(SOURCE))
-    from multigold.readers import open_results
+    from multigold.readers import find_sources
     from multigold.rescoring import Desk, Options, judge_run
 
     desk = Desk(Options())
     data = results.read_bytes()
 
     def rescore_file() -> int:
-        opened = open_results(results)
+        (opened,) = desk.open(find_sources([results])[0])
         place = desk.place(opened)
         return sum(judge_run(one, place, desk) is not None for one in opened.runs)
 

@@ -7,13 +7,15 @@ would have scored. Unscored runs are in no denominator; they are counted beside,
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import attrs
 
-from multigold.model.verdict import Rewards, Verdict, is_success
+from multigold.model.verdict import Verdict, is_success
 from multigold.state.canonical import Json
+from multigold.stats.rates import Rate
+from multigold.stats.rows import natural
 
 COLUMNS = ("recorded", "single", "core", "core_strict", "core_or_single", "with_contested")
 """The reward columns, in the order in which they are shown."""
@@ -31,28 +33,6 @@ STRATA: Mapping[StrataOption, str] = {
 """How runs are put into strata."""
 
 PAPER_AFFECTED, PAPER_OTHERS = "loophole-affected", "loophole-free"
-
-
-@attrs.frozen(kw_only=True)
-class Rate:
-    """Successes of runs that have a reward.
-
-    Attributes:
-        successes: Runs whose reward is within 1e-6 of 1.
-        of: Runs that have a reward in this column.
-    """
-
-    successes: int
-    of: int
-
-    @property
-    def share(self) -> float | None:
-        """Successes by runs, 0..1; None where there are no runs."""
-        return self.successes / self.of if self.of else None
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the rate as plain data."""
-        return {"successes": self.successes, "of": self.of, "share": self.share}
 
 
 @attrs.frozen(kw_only=True)
@@ -87,7 +67,7 @@ class Tally:
         """Return the tally as plain data."""
         plain: dict[str, Json] = attrs.asdict(self, recurse=False)
         for name in ("columns", *BASELINES):
-            plain[name] = {column: rate.to_json() for column, rate in getattr(self, name).items()}
+            plain[name] = {column: rate_json(rate) for column, rate in getattr(self, name).items()}
         return {**plain, "unscored": dict(self.unscored)}
 
 
@@ -149,11 +129,16 @@ def reward(verdict: Verdict, column: str) -> float | None:
     return value
 
 
+def rate_json(rate: Rate) -> dict[str, Json]:
+    """Return a rate as plain data."""
+    return {"successes": rate.successes, "of": rate.of, "share": rate.value}
+
+
 def summarise_verdicts(
     verdicts: Iterable[Verdict],
     *,
     strata: StrataOption = "default",
-    paper_split: Sequence[str] = (),
+    paper_split: Mapping[str, Collection[str]] | None = None,
     note: str = "",
     equivalences: Sequence[str] = (),
 ) -> Report:
@@ -162,67 +147,113 @@ def summarise_verdicts(
     Args:
         verdicts: The verdicts.
         strata: How runs are put into strata; see `STRATA`.
-        paper_split: Task ids of the paper's split, for `strata="paper"`.
+        paper_split: Domain to task ids of the paper's split, for `strata="paper"`.
         note: How the affected tasks were selected, kept with the report.
         equivalences: Those in force, which decide whether `core_strict` is shown.
     """
-    verdicts = list(verdicts)
-
-    def stratum(verdict: Verdict) -> str:
-        if strata != "paper":
-            return verdict.stratum
-        return PAPER_AFFECTED if verdict.task_id in paper_split else PAPER_OTHERS
-
-    return Report(
-        strata=strata,
-        strata_note=f"{STRATA[strata]}{'; ' + note if note else ''}",
-        overall=group_by(verdicts, agent=lambda v: v.agent, domain=lambda v: v.domain),
-        by_stratum=group_by(verdicts, agent=lambda v: v.agent, domain=lambda v: v.domain, stratum=stratum),
-        by_task=group_by(verdicts, domain=lambda v: v.domain, task=lambda v: v.task_id, stratum=stratum),
-        columns=tuple(column for column in COLUMNS if equivalences or column != "core_strict"),
-    )
-
-
-def group_by(verdicts: Iterable[Verdict], **keys: Callable[[Verdict], str]) -> tuple[Group, ...]:
-    """Tally verdicts by the values of some keys, in natural order of those values (task 2 before task 10)."""
-    groups: dict[tuple[str, ...], list[Verdict]] = {}
+    summary = Summary(strata, paper_split=paper_split)
     for verdict in verdicts:
-        groups.setdefault(tuple(key(verdict) for key in keys.values()), []).append(verdict)
-    return tuple(
-        Group(keys=dict(zip(keys, values, strict=True)), tally=tally(groups[values]))
-        for values in sorted(groups, key=lambda values: [natural(value) for value in values])
-    )
+        summary.add(verdict)
+    return summary.report(note=note, equivalences=equivalences)
 
 
-def natural(text: str) -> tuple[int, int, str]:
-    """Return a sort key that puts whole numbers first, by size, and other text after, by letters."""
-    return (0, int(text), text) if text.isdecimal() and len(text) < 10 else (1, 0, text)
+class Summary:
+    """Counts that grow run by run, so that the runs themselves need not be kept.
+
+    Args:
+        strata: How runs are put into strata; see `STRATA`.
+        paper_split: Domain to task ids of the paper's split, for `strata="paper"`.
+    """
+
+    def __init__(
+        self, strata: StrataOption = "default", *, paper_split: Mapping[str, Collection[str]] | None = None
+    ) -> None:
+        self._strata = strata
+        self._paper_split = paper_split or {}
+        self._overall: dict[tuple[str, ...], _Counts] = {}
+        self._by_stratum: dict[tuple[str, ...], _Counts] = {}
+        self._by_task: dict[tuple[str, ...], _Counts] = {}
+
+    def stratum(self, verdict: Verdict) -> str:
+        """Return the name of a run's stratum under the option in force."""
+        if self._strata != "paper":
+            return verdict.stratum
+        affected = verdict.task_id in self._paper_split.get(verdict.domain, ())
+        return PAPER_AFFECTED if affected else PAPER_OTHERS
+
+    def add(self, verdict: Verdict) -> None:
+        """Count one run."""
+        stratum = self.stratum(verdict)
+        who = (verdict.agent, verdict.domain)
+        self._overall.setdefault(who, _Counts()).add(verdict)
+        self._by_stratum.setdefault((*who, stratum), _Counts()).add(verdict)
+        self._by_task.setdefault((verdict.domain, verdict.task_id, stratum), _Counts()).add(verdict)
+
+    def report(self, *, note: str = "", equivalences: Sequence[str] = ()) -> Report:
+        """Return the counts so far; `summarise_verdicts` says what the arguments mean."""
+        return Report(
+            strata=self._strata,
+            strata_note=f"{STRATA[self._strata]}{'; ' + note if note else ''}",
+            overall=_groups(self._overall, ("agent", "domain")),
+            by_stratum=_groups(self._by_stratum, ("agent", "domain", "stratum")),
+            by_task=_groups(self._by_task, ("domain", "task", "stratum")),
+            columns=tuple(column for column in COLUMNS if equivalences or column != "core_strict"),
+        )
 
 
-def tally(verdicts: Sequence[Verdict]) -> Tally:
-    """Count the verdicts of one group; matched, unmatched and unscored add up to its runs (law 12)."""
-    outcomes = Counter(verdict.outcome for verdict in verdicts)
-    scored = [verdict for verdict in verdicts if verdict.outcome != "unscored"]
-    reasons = Counter(v.reason.code for v in verdicts if v.outcome == "unscored" and v.reason is not None)
-    return Tally(
-        runs=len(verdicts),
-        tasks=len({(verdict.domain, verdict.task_id) for verdict in verdicts}),
-        matched=outcomes["matched"],
-        unmatched=outcomes["unmatched"],
-        unscored=dict(sorted(reasons.items())),
-        columns={column: rate(reward(verdict, column) for verdict in verdicts) for column in COLUMNS},
-        do_nothing=_baseline_rates([verdict.do_nothing for verdict in scored]),
-        always_refuse=_baseline_rates([verdict.always_refuse for verdict in scored]),
-        vacuous=sum(any(match.vacuous for match in verdict.matches) for verdict in verdicts),
-        termination_unknown=sum(verdict.termination is None for verdict in scored),
-    )
+def _groups(counts: Mapping[tuple[str, ...], _Counts], keys: Sequence[str]) -> tuple[Group, ...]:
+    """Return groups in natural order of their keys: task 2 before task 10."""
+    order = sorted(counts, key=lambda values: [natural(value) for value in values])
+    return tuple(Group(keys=dict(zip(keys, values, strict=True)), tally=counts[values].tally()) for values in order)
 
 
-def rate(rewards: Iterable[float | None]) -> Rate:
-    """Count successes among the rewards that are known."""
-    outcomes = [is_success(value) for value in rewards if value is not None]
-    return Rate(successes=sum(outcome is True for outcome in outcomes), of=len(outcomes))
+@attrs.define
+class _Counts:
+    """What is counted of one group while runs pass."""
 
+    outcomes: Counter[str] = attrs.field(factory=Counter)
+    unscored: Counter[str] = attrs.field(factory=Counter)
+    successes: Counter[tuple[str, str]] = attrs.field(factory=Counter)
+    scored: Counter[tuple[str, str]] = attrs.field(factory=Counter)
+    tasks: set[tuple[str, str]] = attrs.field(factory=set)
+    vacuous: int = 0
+    termination_unknown: int = 0
 
-def _baseline_rates(rewards: Sequence[Rewards]) -> dict[str, Rate]:
-    return {column: rate(getattr(r, column) for r in rewards) for column in COLUMNS if column != "recorded"}
+    def add(self, verdict: Verdict) -> None:
+        self.outcomes[verdict.outcome] += 1
+        self.tasks.add((verdict.domain, verdict.task_id))
+        self.vacuous += any(match.vacuous for match in verdict.matches)
+        for column in COLUMNS:
+            self._count("columns", column, reward(verdict, column))
+        if verdict.outcome == "unscored":
+            self.unscored[verdict.reason.code if verdict.reason else "unknown"] += 1
+            return
+        self.termination_unknown += verdict.termination is None
+        for name in BASELINES:
+            for column in COLUMNS[1:]:
+                self._count(name, column, getattr(getattr(verdict, name), column))
+
+    def _count(self, table: str, column: str, value: float | None) -> None:
+        if value is not None:
+            self.scored[table, column] += 1
+            self.successes[table, column] += is_success(value) is True
+
+    def _rates(self, table: str, columns: Iterable[str]) -> dict[str, Rate]:
+        return {
+            column: Rate(successes=self.successes[table, column], scored=self.scored[table, column])
+            for column in columns
+        }
+
+    def tally(self) -> Tally:
+        return Tally(
+            runs=self.outcomes.total(),
+            tasks=len(self.tasks),
+            matched=self.outcomes["matched"],
+            unmatched=self.outcomes["unmatched"],
+            unscored=dict(sorted(self.unscored.items())),
+            columns=self._rates("columns", COLUMNS),
+            do_nothing=self._rates("do_nothing", COLUMNS[1:]),
+            always_refuse=self._rates("always_refuse", COLUMNS[1:]),
+            vacuous=self.vacuous,
+            termination_unknown=self.termination_unknown,
+        )

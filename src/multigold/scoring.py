@@ -8,24 +8,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 
-from multigold.admission import Admitted, Candidate, CompiledGolds, compile_golds
+from multigold.admission import Admitted, Candidate, CompiledGolds, compile_golds, judged_by_assertions
 from multigold.environments.base import Drafts, Environment, Outcome, step
 from multigold.errors import CallError
-from multigold.model.gold import AllOf, CallEvidence, Evidence, GoldSet
+from multigold.model.gold import AllOf, CallEvidence, Evidence, GoldSet, Reading
 from multigold.model.task import Task, ToolCall
 from multigold.model.trajectory import RecordedCall, Trajectory
 from multigold.model.verdict import Comparison, EvidenceState, Fidelity, Match, Reason, Rewards, Verdict
-from multigold.rewards import best, combine, other_factors, reward_basis
-from multigold.state.canonical import Json, same
+from multigold.rewards import best, combine, other_factors, recomputed_factors, reward_basis
+from multigold.state.canonical import Json, digest, same
 from multigold.state.database import EndState
 from multigold.state.delta import Delta, diff
 
 NORMAL_ENDS = frozenset({"user_stop", "agent_stop"})
 """Terminations after which tau2 scores the state (`evaluator.py`); any other ends a run that scores 0."""
+
+NOTHING = Rewards(single=0.0, core=0.0, core_or_single=0.0, with_contested=0.0, core_strict=0.0)
+"""What a run earns that did not end normally, whatever its state and whatever else the reward looks at."""
 
 OUT_OF_SCOPE = "###OUT-OF-SCOPE###"
 """What tau2's simulated user says when the talk has left its instructions: the simulator stopped, not the agent."""
@@ -73,20 +76,26 @@ def judge(
     *,
     environment: Environment | None = None,
     contested: bool = False,
+    check_reads: bool = False,
 ) -> Verdict:
-    """Score one run against golds that were compiled before; `score` says what the arguments mean."""
+    """Score one run against golds that were compiled before; `score` says what the arguments mean.
+
+    With `check_reads`, reads are replayed too and held against what was recorded: slower, and for fidelity alone.
+    """
     verdict = _blank(task, trajectory, golds)
     if trajectory.termination == "infrastructure_error":
         return unscored(verdict, "infrastructure_error", "the run was stopped by its own infrastructure")
     if trajectory.calls is None and trajectory.end_state is None:
         return unscored(verdict, "no_calls", "the file holds neither the run's calls nor its end state")
-    walk = follow(trajectory, golds.start, environment)
+    walk = follow(trajectory, golds.start, environment, check_reads=check_reads)
     verdict = attrs.evolve(verdict, fidelity=walk.fidelity)
     if walk.fidelity.drift:
         return unscored(verdict, "replay_drift", walk.fidelity.drift)
     candidate = golds.candidate(walk.end_state)
+    verdict = attrs.evolve(verdict, end_state=digest(candidate.changes.to_json()))
     comparisons = tuple(_compare(admitted, candidate, walk, trajectory) for admitted in golds.readings)
-    return _conclude(verdict, task, trajectory, golds, candidate, comparisons, contested)
+    known = recomputed_factors(task.criteria, trajectory, walk.end_state, environment)
+    return _conclude(verdict, task, trajectory, golds, candidate, comparisons, contested, known)
 
 
 def _blank(task: Task, trajectory: Trajectory, golds: CompiledGolds) -> Verdict:
@@ -132,7 +141,9 @@ class Walk:
     fidelity: Fidelity
 
 
-def follow(trajectory: Trajectory, start: EndState, environment: Environment | None) -> Walk:
+def follow(
+    trajectory: Trajectory, start: EndState, environment: Environment | None, *, check_reads: bool = False
+) -> Walk:
     """Replay the calls of a run, or take the end state that it states.
 
     Reads whose recorded outcome is known are not run again: they change nothing. Writes are run, and what comes of them
@@ -152,7 +163,7 @@ def follow(trajectory: Trajectory, start: EndState, environment: Environment | N
     drift = first_difference = ""
     for index, recorded in enumerate(trajectory.calls or ()):
         tool = environment.tool(recorded.call.name, recorded.call.requestor)
-        if tool is not None and tool.kind != "write" and recorded.refused is not None:
+        if tool is not None and tool.kind != "write" and recorded.refused is not None and not check_reads:
             counts["skipped"] += 1
             calls.append((recorded.call, not recorded.refused))
             continue
@@ -265,11 +276,11 @@ def simulator_stopped(trajectory: Trajectory) -> bool:
 
 
 def _distance(admitted: Admitted, candidate: Candidate) -> tuple[Delta | None, tuple[str, ...]]:
-    """Return the delta from the nearest member, or what the pattern refuses where the reading has no members."""
+    """Return the delta from the nearest member, or what the nearest form refuses where the reading has no members."""
     if admitted.members:
         deltas = (diff(member.state, candidate.state) for member in admitted.members)
         return min(deltas, key=len), ()
-    faults = [tuple(p.faults(candidate.initial, candidate.state, candidate.changes)) for p in admitted.patterns]
+    faults = [tuple(p.faults(candidate.initial, candidate.state, candidate.changes)) for p in admitted.open_forms]
     return None, min(faults, key=len, default=())
 
 
@@ -317,6 +328,7 @@ def _conclude(
     candidate: Candidate,
     comparisons: tuple[Comparison, ...],
     contested: bool,
+    known: Mapping[str, float],
 ) -> Verdict:
     ended = trajectory.termination is None or trajectory.termination in NORMAL_ENDS
     benchmark = None if golds.benchmark is None else ended and golds.benchmark.state == candidate.state
@@ -328,7 +340,7 @@ def _conclude(
         matches=matches,
         comparisons=comparisons if ended else tuple(attrs.evolve(c, match=None) for c in comparisons),
         benchmark_matched=benchmark,
-        rewards=_columns(task, trajectory, golds, matches, benchmark),
+        rewards=_columns(task, trajectory, golds, matches, benchmark, known) if ended else NOTHING,
         positions=_positions(golds, matches),
     )
     if not golds.readings and golds.benchmark is None:
@@ -359,19 +371,34 @@ def _why_not(trajectory: Trajectory, matches: Sequence[Match], ended: bool) -> R
 
 
 def _columns(
-    task: Task, trajectory: Trajectory, golds: CompiledGolds, matches: Sequence[Match], benchmark: bool | None
+    task: Task,
+    trajectory: Trajectory,
+    golds: CompiledGolds,
+    matches: Sequence[Match],
+    benchmark: bool | None,
+    known: Mapping[str, float],
 ) -> Rewards:
     basis = reward_basis(task.criteria, trajectory)
+    readings = {admitted.reading.id: admitted.reading for admitted in golds.readings}
+    # Where the reward looks at the end state through assertions alone, readings stand in their place.
+    replaced = ("ENV_ASSERTION",) if golds.gold_set is not None and judged_by_assertions(basis) else ()
 
-    def reward(database: bool | None, reading: str | None = None) -> float | None:
-        communicate = None if reading is None else _communicate(golds, reading)
-        return combine(database, other_factors(task.criteria, trajectory, communicate=communicate), basis)
+    def reward(
+        database: bool | None, reading: Reading | None = None, factors: Mapping[str, float] = known
+    ) -> float | None:
+        communicate = reading.communicate if reading else None
+        others = other_factors(task.criteria, trajectory, communicate=communicate, recomputed=factors)
+        whole = combine(database, others, basis)
+        return whole if whole is None or reading is None else whole * reading.worth
 
     def column(standings: Sequence[str], *, strict: bool = False) -> float | None:
         if not golds.readings:
             return reward(benchmark)
         counted = [m for m in matches if _counts(m, standings, golds) and not (strict and m.equivalences)]
-        return best([reward(True, m.reading) for m in counted]) if counted else reward(False)
+        factors = {**known, **dict.fromkeys(replaced, float(bool(counted)))}
+        if not counted:
+            return reward(False, factors=factors)
+        return best([reward(True, readings[m.reading], factors) for m in counted])
 
     single, core = reward(benchmark), column(("core",))
     return Rewards(
@@ -381,13 +408,6 @@ def _columns(
         with_contested=column(("core", "contested")),
         core_strict=column(("core",), strict=True),
     )
-
-
-def _communicate(golds: CompiledGolds, reading_id: str) -> tuple[str, ...] | None:
-    for admitted in golds.readings:
-        if admitted.reading.id == reading_id:
-            return admitted.reading.communicate
-    return None
 
 
 def _positions(golds: CompiledGolds, matches: Sequence[Match]) -> dict[str, tuple[str, ...]]:

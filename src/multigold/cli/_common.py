@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import click
 
@@ -17,7 +17,7 @@ from multigold.state.equivalence import EQUIVALENCES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-RESULTS = click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
+RESULTS = click.argument("results", nargs=-1, required=True, type=click.Path(allow_dash=True))
 
 _SCORING_OPTIONS = (
     click.option(
@@ -36,6 +36,8 @@ _SCORING_OPTIONS = (
     click.option("--data-dir", type=click.Path(path_type=Path), help="Where the benchmark's own data is."),
     click.option("--benchmark-release", metavar="REV", help="Release whose tasks to use where a file embeds none."),
     click.option("--agent-name", metavar="NAME", help="Call the agent this instead of what the file says."),
+    click.option("--rejoin", is_flag=True, help="Where a file contradicts itself, believe its recorded checks."),
+    click.option("--check-reads", is_flag=True, help="Replay reads too, and count where they differ from the record."),
 )
 
 
@@ -92,6 +94,29 @@ def print_all(renderables: list[Any]) -> None:
         console.print(renderable)
 
 
+@contextmanager
+def opened_for_writing(path: Path) -> Iterator[TextIO]:
+    """Yield a text stream to a file, or standard output where the path is `-`.
+
+    The file appears when everything is written, so that what went wrong half-way leaves no half a document.
+
+    Raises:
+        MultigoldError: Where the file cannot be written.
+    """
+    if path == Path("-"):
+        yield sys.stdout
+        return
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with part.open("w", encoding="ascii") as stream:
+            yield stream
+        part.replace(path)
+    except OSError as error:
+        raise MultigoldError(f"it cannot be written: {error.strerror}", where=str(path)) from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def write_json(document: Any, path: Path) -> None:
     """Write a document to a file, or to standard output where the path is `-`.
 
@@ -100,12 +125,5 @@ def write_json(document: Any, path: Path) -> None:
     """
     from multigold.rendering.document import dumps
 
-    if path == Path("-"):
-        for piece in dumps(document):
-            click.echo(piece, nl=False)
-        return
-    try:
-        with path.open("w", encoding="ascii") as stream:
-            stream.writelines(dumps(document))
-    except OSError as error:
-        raise MultigoldError(f"cannot be written: {error.strerror}", where=str(path)) from error
+    with opened_for_writing(path) as stream:
+        stream.writelines(dumps(document))

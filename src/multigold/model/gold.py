@@ -6,6 +6,7 @@ A reading admits the union of its `admits`, each of one form:
     Choices    calls with named slots; the product of the alternatives is expanded and replayed
     Explicit   an end state, or the changes from the initial one
     Pattern    a closed set of changed pointers, a JSON Schema for each, and named invariants of the environment
+    Assertions predicates of the environment that hold of the state
 """
 
 from __future__ import annotations
@@ -88,7 +89,19 @@ class Pattern:
     label: str = ""
 
 
-Form: TypeAlias = Actions | Choices | Explicit | Pattern
+@attrs.frozen(kw_only=True)
+class Assertions:
+    """Every end state of which predicates of the environment hold, however it was reached.
+
+    Attributes:
+        assertions: The predicates, as a benchmark writes them; see `multigold.environments.assertions`.
+    """
+
+    assertions: tuple[Json, ...] = attrs.field(kw_only=False)
+    label: str = ""
+
+
+Form: TypeAlias = Actions | Choices | Explicit | Pattern | Assertions
 
 
 @attrs.frozen(kw_only=True)
@@ -139,6 +152,7 @@ class Reading:
         admits: What end states it admits: the union of these forms.
         evidence: What a run must have done for a match to count; None where nothing is asked.
         communicate: What must be said under this reading, where that differs from the benchmark's; None where not.
+        worth: What a match is worth, in 0..1; below 1 only where a benchmark says so itself (`acceptable_outcomes`).
         origin: Where the reading comes from: the paper, a clause, or a trace.
         notes: Anything else.
     """
@@ -152,6 +166,7 @@ class Reading:
     admits: tuple[Form, ...]
     evidence: Evidence | None = None
     communicate: tuple[str, ...] | None = None
+    worth: float = 1.0
     origin: Origin = "clause"
     notes: str = ""
 

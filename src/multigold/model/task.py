@@ -22,12 +22,15 @@ class ToolCall:
         arguments: Its arguments as plain JSON; None where a file holds something that is no JSON object.
         requestor: Who called: `assistant` or `user`.
         id: The call's id in its source; may be empty or repeated.
+        compared: Of a gold's call, the arguments that a run's call must share to count as the same (tau2:
+            `compare_args`); None for all that the run's call has.
     """
 
     name: str = attrs.field(kw_only=False)
     arguments: Mapping[str, Json] | None = attrs.field(kw_only=False, factory=dict)
     requestor: Requestor = "assistant"
     id: str = ""
+    compared: tuple[str, ...] | None = None
 
     def to_json(self) -> dict[str, Json]:
         """Return the call as a gold set writes it."""
@@ -92,10 +95,15 @@ class Task:
         return text_fingerprint(self.instructions, self.initial_state)
 
     def gold_fingerprint(self) -> str | None:
-        """Return the fingerprint of the gold calls: name, arguments, requestor; None where the benchmark states none."""
-        if self.criteria is None or self.criteria.actions is None:
+        """Return the fingerprint of the benchmark's gold; None where it states none.
+
+        That is the name, arguments and requestor of its calls and, where it states any, its assertions on the state.
+        """
+        if self.criteria is None or not self.criteria.states_gold:
             return None
-        return digest([[call.name, call.arguments, call.requestor] for call in self.criteria.actions])
+        calls = [[call.name, call.arguments, call.requestor] for call in self.criteria.actions or ()]
+        assertions = list(self.criteria.env_assertions or ())
+        return digest({"actions": calls, "env_assertions": assertions} if assertions else calls)
 
 
 def text_fingerprint(instructions: Json, initial_state: Json) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from importlib import resources
-from typing import Any
+from typing import Any, TextIO
 
 from multigold.aggregation import Report
 from multigold.model.verdict import Nearest, Rewards, Verdict
-from multigold.rescoring import Check, Rescoring
+from multigold.rescoring import Check, FileReport, Options, Rescoring, provenance
 from multigold.state.canonical import Json
 
 SCHEMA = "multigold/rescore/1"
@@ -20,11 +20,42 @@ def document(rescoring: Rescoring, report: Report) -> dict[str, Json]:
     """Return the whole of a rescoring as plain data that validates against `rescore_schema()`."""
     return {
         "schema": SCHEMA,
-        "provenance": rescoring.provenance(),
+        "provenance": provenance(rescoring.options, rescoring.files),
         "files": [file.to_json() for file in rescoring.files],
         "verdicts": [verdict_json(verdict) for verdict in rescoring.verdicts],
         "report": report.to_json(),
     }
+
+
+class DocumentWriter:
+    """Writes the document verdict by verdict, so that a long one is never held; members stand in another order.
+
+    Args:
+        stream: Where to write.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._verdicts = 0
+        stream.write(f'{{"schema": {json.dumps(SCHEMA)},\n"verdicts": [')
+
+    def add(self, verdict: Verdict) -> None:
+        """Write one verdict."""
+        self._stream.write(",\n" if self._verdicts else "\n")
+        self._stream.write(json.dumps(verdict_json(verdict), ensure_ascii=True, allow_nan=False))
+        self._verdicts += 1
+
+    def close(self, options: Options, files: tuple[FileReport, ...], report: Report) -> None:
+        """Write what is known only at the end."""
+        rest = {
+            "provenance": provenance(options, files),
+            "files": [file.to_json() for file in files],
+            "report": report.to_json(),
+        }
+        for name, value in rest.items():
+            lead = "\n],\n" if name == "provenance" else ",\n"
+            self._stream.write(f"{lead}{json.dumps(name)}: {json.dumps(value, ensure_ascii=True, allow_nan=False)}")
+        self._stream.write("}\n")
 
 
 def verdict_json(verdict: Verdict) -> dict[str, Json]:
@@ -54,6 +85,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Json]:
         "positions": {loophole: list(sides) for loophole, sides in verdict.positions.items()},
         "termination": verdict.termination,
         "fidelity": _fidelity(verdict),
+        "end_state": verdict.end_state,
         "baselines": {
             "do_nothing": rewards_json(verdict.do_nothing),
             "always_refuse": rewards_json(verdict.always_refuse),
@@ -92,7 +124,7 @@ def _fidelity(verdict: Verdict) -> dict[str, Json]:
 
 def check_json(checks: list[Check]) -> dict[str, Json]:
     """Return what `--check-recorded` found as plain data."""
-    names = ("name", "runs", "recorded", "agree", "spelling")
+    names = ("name", "runs", "recorded", "agree", "spelling", "no_gold")
     return {
         "schema": "multigold/check/1",
         "files": [

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from multigold.aggregation import BASELINES, Group, Rate, Report
+from multigold.aggregation import BASELINES, Group, Report
 from multigold.rescoring import Check, FileReport
 from multigold.state.explain import printable
+from multigold.stats.rates import Rate
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -81,22 +82,30 @@ def _cells(group: Group, columns: Sequence[str]) -> list[str]:
 
 
 def _percent(rate: Rate) -> str:
-    return "-" if rate.share is None else f"{rate.share * 100:.1f}%"
+    return "-" if rate.value is None else f"{rate.value * 100:.1f}%"
 
 
 def rate_text(rate: Rate) -> str:
     """Return a rate as `9/28 32.1%`; `-` where there is nothing to count."""
-    return "-" if rate.share is None else f"{rate.successes}/{rate.of} {rate.share * 100:.1f}%"
+    return "-" if rate.value is None else f"{rate.successes}/{rate.of} {rate.value * 100:.1f}%"
 
 
 def file_lines(files: Iterable[FileReport]) -> list[str]:
     """Return a line per file, and one for each of its warnings."""
     lines = []
     for file in files:
-        detail = file.problem or f"{file.runs} runs, {file.format}, {file.domain}, {', '.join(file.agents)}"
-        lines.append(printable(f"{file.name}: {detail}"))
+        lines.append(printable(f"{file.name}: {file.problem or _file_detail(file)}"))
         lines += [printable(f"  warning: {warning}") for warning in file.warnings]
     return lines
+
+
+def _file_detail(file: FileReport) -> str:
+    unscored = ", ".join(f"{number} {code}" for code, number in file.unscored.items())
+    outcomes = f"{file.matched} matched, {file.unmatched} unmatched, {sum(file.unscored.values())} unscored"
+    return (
+        f"{file.runs} runs, {file.format}, {file.domain}, {', '.join(file.agents)}: "
+        f"{outcomes}{f' ({unscored})' if unscored else ''}"
+    )
 
 
 def check_lines(checks: Iterable[Check]) -> list[str]:
@@ -105,7 +114,8 @@ def check_lines(checks: Iterable[Check]) -> list[str]:
     for check in checks:
         unscored = ", ".join(f"{number} {code}" for code, number in check.unscored.items()) or "0"
         counted = f"{check.runs} runs, {check.recorded} with a recorded database verdict: {check.agree} agree"
-        rest = f"{len(check.differ)} differ, unscored {unscored}; {check.spelling} match only by number spelling"
-        lines.append(printable(f"{check.name}: {counted}, {rest}"))
+        rest = f"{len(check.differ)} differ, unscored {unscored}, {check.no_gold} without a gold"
+        spelling = f"{check.spelling} match only by number spelling"
+        lines.append(printable(f"{check.name}: {counted}, {rest}; {spelling}"))
         lines += [printable(f"  {run}") for run in check.differ]
     return lines

@@ -1,0 +1,33 @@
+"""Stored results in, verdicts out.
+
+    file -> reader -> (task, trajectory) -> gold set + environment -> judge -> verdict
+
+A database is parsed once per process and a task's golds are compiled once per text; a run then costs its own calls. One
+bad run never stops a batch: it becomes unscored, with its place and the reason.
+"""
+
+from multigold.rescoring.batch import Progress, paper_split, rescore, rescore_runs, strata_note, stream, summarise
+from multigold.rescoring.checking import Check, check_recorded
+from multigold.rescoring.desk import Desk, Place, acceptable_gold_set, judge_run, named
+from multigold.rescoring.options import FileReport, Options, Rescoring, provenance
+
+__all__ = [
+    "Check",
+    "Desk",
+    "FileReport",
+    "Options",
+    "Place",
+    "Progress",
+    "Rescoring",
+    "acceptable_gold_set",
+    "check_recorded",
+    "judge_run",
+    "named",
+    "paper_split",
+    "provenance",
+    "rescore",
+    "rescore_runs",
+    "strata_note",
+    "stream",
+    "summarise",
+]

@@ -1,0 +1,217 @@
+"""Files in, verdicts out, one by one.
+
+    source -> results file -> run -> verdict, verdict, ..., report of the file
+
+`stream` holds no run longer than it takes to judge it. With several jobs, every process reads the file and judges its
+own share of the runs; verdicts come in the order of the file all the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import attrs
+
+from multigold.aggregation import Report, Summary
+from multigold.catalogues.loading import load_catalogue, load_gold_sets, shipped_catalogues
+from multigold.errors import CallError, GoldSetError, MultigoldError
+from multigold.model.verdict import Verdict
+from multigold.readers import Source, find_sources
+from multigold.readers.base import UnknownFormError
+from multigold.rescoring.desk import Desk, Place, judge_run, named
+from multigold.rescoring.options import FileReport, Options, Rescoring
+from multigold.rescoring.workers import Crew
+
+Progress = Callable[[str, int], None]
+"""`progress(file name, runs done)`, called after each run."""
+
+SELECTION_NOTE = (
+    "the paper found its affected tasks among those that GPT-5, Kimi and Mistral failed, so for these three agents the "
+    "gap is measured on the runs that selected the tasks"
+)
+
+
+def rescore(
+    *paths: str | Path,
+    options: Options | None = None,
+    keep_going: bool = False,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Rescoring:
+    """Re-score stored results.
+
+    Args:
+        paths: Result files, directories, archives or patterns, at least one; `-` is standard input.
+        options: How; see `Options`.
+        keep_going: Whether a file that cannot be read is reported and left out, instead of raising.
+        jobs: Processes to use; the result is the same.
+        progress: Called after each run.
+
+    Returns:
+        One verdict per run, in the order of the files, and a report per file.
+
+    Raises:
+        ResultsError: Where a file cannot be read and `keep_going` is False.
+        DataError: Where the benchmark's own data is missing.
+        GoldSetError: Where a gold set is wrong.
+    """
+    options = options or Options()
+    files: list[FileReport] = []
+    verdicts: list[Verdict] = []
+    for item in stream(*paths, options=options, keep_going=keep_going, jobs=jobs, progress=progress):
+        if isinstance(item, Verdict):
+            verdicts.append(item)
+        else:
+            files.append(item)
+    return Rescoring(files=tuple(files), verdicts=tuple(verdicts), options=options)
+
+
+def stream(
+    *paths: str | Path,
+    options: Options | None = None,
+    keep_going: bool = False,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Iterator[Verdict | FileReport]:
+    """Yield the verdicts of each file, then its report; `rescore` says what the arguments mean and what is raised.
+
+    Nothing is held but what the caller holds, so a file of any length can be re-scored.
+    """
+    if not paths:
+        raise CallError("there is nothing to re-score", remedy="Name at least one results file.")
+    desk = Desk(options or Options())
+    with Crew(desk.options, jobs) as crew:
+        for source in find_sources(paths):
+            try:
+                yield from _stream_source(source, desk, crew, progress)
+            except GoldSetError:
+                raise
+            except UnknownFormError as error:
+                if source.named and not keep_going:
+                    raise
+                yield FileReport(name=source.name, problem=str(error))
+            except MultigoldError as error:
+                if not keep_going:
+                    raise
+                yield FileReport(name=source.name, problem=str(error))
+
+
+def _stream_source(source: Source, desk: Desk, crew: Crew, progress: Progress | None) -> Iterator[Verdict | FileReport]:
+    for index, results in enumerate(desk.open(source)):
+        place = desk.place(results)
+        counts = _Counts()
+        judged = crew.judge(source, index, len(results.runs))
+        if judged is None:
+            judged = (judge_run(run, place, desk) for run in results.runs)
+        for verdict in judged:
+            verdict = named(verdict, results, desk.options)
+            counts.add(verdict)
+            if progress is not None:
+                progress(results.name, counts.outcomes.total())
+            yield verdict
+        yield _file_report(place, counts)
+
+
+@attrs.define
+class _Counts:
+    """What is counted over the runs of one file while they pass."""
+
+    outcomes: Counter[str] = attrs.field(factory=Counter)
+    unscored: Counter[str] = attrs.field(factory=Counter)
+    fidelity: Counter[str] = attrs.field(factory=Counter)
+    agents: set[str] = attrs.field(factory=set)
+    ids: Counter[str] = attrs.field(factory=Counter)
+
+    def add(self, verdict: Verdict) -> None:
+        self.outcomes[verdict.outcome] += 1
+        self.agents.add(verdict.agent)
+        if verdict.outcome == "unscored" and verdict.reason is not None:
+            self.unscored[verdict.reason.code] += 1
+        for name in FIDELITY:
+            self.fidelity[name] += getattr(verdict.fidelity, name)
+        self.fidelity["drifting"] += bool(verdict.fidelity.drift)
+
+    def doubts(self) -> Iterator[str]:
+        """Yield a warning where so many runs drift that the replay as a whole is in doubt."""
+        drifting, runs = self.fidelity["drifting"], self.outcomes.total()
+        if drifting and drifting * 10 >= runs:
+            yield (
+                f"{drifting} of {runs} runs do not replay as they were recorded: perhaps another version of the tools, "
+                "another database, solo mode, or scrambled task ids"
+            )
+
+
+FIDELITY = ("calls", "replayed", "refused", "unknown", "skipped", "differing")
+"""What is counted of the calls of a file's runs."""
+
+
+def _file_report(place: Place, counts: _Counts) -> FileReport:
+    results = place.results
+    return FileReport(
+        name=results.name,
+        digest=results.digest,
+        format=results.format,
+        domain=results.domain,
+        agents=tuple(sorted(counts.agents)),
+        runs=counts.outcomes.total(),
+        matched=counts.outcomes["matched"],
+        unmatched=counts.outcomes["unmatched"],
+        unscored=dict(sorted(counts.unscored.items())),
+        fidelity={name: counts.fidelity[name] for name in (*FIDELITY, "drifting")},
+        data_digest=place.environment.data_digest if place.environment else "",
+        catalogue_digest=place.catalogue.digest if place.catalogue else "",
+        warnings=(*results.warnings, *counts.doubts()),
+    )
+
+
+def rescore_runs(
+    path: str | Path, *, task_id: str, trial: int | None = None, options: Options | None = None
+) -> tuple[Verdict, ...]:
+    """Re-score the runs of one task of a file, and no others.
+
+    Args:
+        path: The file.
+        task_id: The task's id.
+        trial: Only this trial; None for all.
+        options: How; see `Options`.
+
+    Raises:
+        ResultsError: Where the file cannot be read.
+        DataError: Where the benchmark's own data is missing.
+    """
+    desk = Desk(options or Options())
+    return tuple(
+        named(judge_run(run, place, desk), place.results, desk.options)
+        for source in find_sources([path])
+        for results in desk.open(source)
+        for place in [desk.place(results)]
+        for run in results.runs
+        if run.task_id == task_id and trial in (None, run.trajectory.trial)
+    )
+
+
+def summarise(rescoring: Rescoring) -> Report:
+    """Count the verdicts of a rescoring: per agent and stratum, and per task; see `multigold.aggregation.Report`."""
+    summary = Summary(rescoring.options.strata, paper_split=paper_split(rescoring.options))
+    for verdict in rescoring.verdicts:
+        summary.add(verdict)
+    return summary.report(note=strata_note(rescoring.files), equivalences=rescoring.options.equivalences)
+
+
+def strata_note(files: tuple[FileReport, ...]) -> str:
+    """Say how the affected tasks were selected, with the digests of the catalogues."""
+    digests = {f"{file.domain} catalogue {file.catalogue_digest[:12]}" for file in files if file.catalogue_digest}
+    return "; ".join((*sorted(digests), SELECTION_NOTE)) if digests else ""
+
+
+def paper_split(options: Options) -> Mapping[str, tuple[str, ...]]:
+    """Return the task ids of the paper's split by domain; empty where the strata option does not ask for it."""
+    if options.strata != "paper":
+        return {}
+    if options.gold_sets is not None:
+        catalogues = load_gold_sets(options.gold_sets)
+    else:
+        catalogues = {name: load_catalogue(name) for name in shipped_catalogues()}
+    return {domain: catalogue.paper_split for domain, catalogue in catalogues.items() if catalogue.paper_split}

@@ -1,0 +1,122 @@
+"""Is the strict verdict by the benchmark's gold the one that the benchmark recorded, as law 8 asks?"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import attrs
+
+from multigold.admission import CompiledGolds
+from multigold.model.verdict import Verdict
+from multigold.readers import Run, find_sources
+from multigold.rescoring.desk import Desk, Place, judge_run
+from multigold.rescoring.options import Options
+from multigold.scoring import follow
+from multigold.state.database import GONE, EndState
+
+
+@attrs.frozen(kw_only=True)
+class Check:
+    """The strict verdict by the benchmark's gold held against the recorded one, for one file.
+
+    Attributes:
+        name: The file.
+        runs: Runs in it.
+        recorded: Runs with a recorded database verdict.
+        agree: Runs where ours is the same.
+        differ: Runs where it is not, each a sentence.
+        unscored: Runs with a recorded verdict that we cannot score: reason code to number.
+        spelling: Runs that match only because a whole float equals the int (tau2's hash keeps `1` and `1.0` apart).
+        no_gold: Runs with a recorded verdict of a task for which the benchmark states no gold; tau2 says they match.
+    """
+
+    name: str
+    runs: int
+    recorded: int
+    agree: int
+    differ: tuple[str, ...]
+    unscored: Mapping[str, int]
+    spelling: int
+    no_gold: int
+
+
+def check_recorded(path: str | Path, *, options: Options | None = None) -> tuple[Check, ...]:
+    """Hold the strict single-gold verdict of every run against the database verdict recorded in the file.
+
+    Args:
+        path: A results file, or what holds several.
+        options: How they are re-scored; see `Options`.
+
+    Returns:
+        A check per results file.
+
+    Raises:
+        ResultsError: Where the file cannot be read.
+        DataError: Where the benchmark's own data is missing.
+    """
+    desk = Desk(options or Options())
+    return tuple(_check(desk.place(results), desk) for source in find_sources([path]) for results in desk.open(source))
+
+
+def _check(place: Place, desk: Desk) -> Check:
+    counts, unscored, differ = Counter[str](), Counter[str](), []
+    for run in place.results.runs:
+        counts["runs"] += 1
+        if run.trajectory.recorded.db_match is None:
+            continue
+        verdict = judge_run(run, place, desk)
+        kind = _kind(verdict)
+        counts[kind] += 1
+        if kind == "unscored" and verdict.reason is not None:
+            unscored[verdict.reason.code] += 1
+        elif kind == "differ":
+            differ.append(_sentence(verdict))
+        elif kind == "agree" and verdict.benchmark_matched:
+            counts["spelling"] += not _spelled_alike(run, place, desk)
+    kinds = ("agree", "differ", "unscored", "no_gold")
+    return Check(
+        name=place.results.name,
+        runs=counts["runs"],
+        recorded=sum(counts[kind] for kind in kinds),
+        agree=counts["agree"],
+        differ=tuple(differ),
+        unscored=dict(sorted(unscored.items())),
+        spelling=counts["spelling"],
+        no_gold=counts["no_gold"],
+    )
+
+
+def _kind(verdict: Verdict) -> str:
+    if verdict.benchmark_matched is not None:
+        return "agree" if verdict.benchmark_matched == verdict.recorded.db_match else "differ"
+    return "no_gold" if verdict.reason is not None and verdict.reason.code == "no_gold" else "unscored"
+
+
+def _sentence(verdict: Verdict) -> str:
+    run = f"task {verdict.task_id} trial {verdict.trial} ({verdict.run_id})"
+    return f"{run}: recorded {verdict.recorded.db_match}, ours {verdict.benchmark_matched}"
+
+
+def _spelled_alike(run: Run, place: Place, desk: Desk) -> bool:
+    """Tell whether a matching end state is also written as the gold's is, so that tau2's hash is the same."""
+    golds = desk.golds(place.results.tasks[run.task_id], place)
+    if golds.benchmark is None:
+        return True
+    walk = follow(run.trajectory, golds.start, place.environment)
+    return _spelling(golds.benchmark.state, golds) == _spelling(golds.candidate(walk.end_state).state, golds)
+
+
+def _spelling(state: EndState, golds: CompiledGolds) -> str:
+    """Return the records that changed as JSON text, in which `1` and `1.0` differ."""
+    return json.dumps(dict(_changed_records(state, golds)), sort_keys=True)
+
+
+def _changed_records(state: EndState, golds: CompiledGolds) -> Iterator[tuple[str, object]]:
+    for (side, end), (_, start) in zip(state.sides(), golds.initial.sides(), strict=True):
+        for table, record_id in end.touched(start):
+            record = end.find(table, record_id)
+            if record is not GONE:
+                yield f"{side}/{table}/{record_id}", record

@@ -1,0 +1,119 @@
+"""How results are re-scored, and what is said of each file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import attrs
+
+from multigold._version import __version__
+from multigold.aggregation import StrataOption
+from multigold.model.verdict import Verdict
+from multigold.state.canonical import Json
+from multigold.state.equivalence import check_names
+
+
+@attrs.frozen(kw_only=True)
+class Options:
+    """How results are re-scored.
+
+    Attributes:
+        data_dir: Where the benchmark's data is; None to look in the usual places.
+        gold_sets: Directory of a catalogue to use instead of the shipped ones.
+        equivalences: Names of the equivalences to try after strict comparison.
+        contested: Whether contested readings count too.
+        benchmark_release: Which release's tasks to use where a file embeds none.
+        agent_name: What to call the agent instead of what the file says.
+        strata: How runs are put into strata; `extended` also applies the gold sets that the catalogue proposes.
+        rejoin: Whether to take the word of a run's recorded checks where a file contradicts itself.
+        check_reads: Whether reads are replayed too, and held against what was recorded; slower, for fidelity alone.
+    """
+
+    data_dir: Path | None = None
+    gold_sets: Path | None = None
+    equivalences: tuple[str, ...] = attrs.field(default=(), converter=check_names)
+    contested: bool = False
+    benchmark_release: str | None = None
+    agent_name: str | None = None
+    strata: StrataOption = "default"
+    rejoin: bool = False
+    check_reads: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class FileReport:
+    """What was read from one file.
+
+    Attributes:
+        name: Its name as it was given.
+        digest: SHA-256 of its bytes.
+        format: The format that it was read as.
+        domain: Its environment.
+        agents: Agents in it.
+        runs: How many runs.
+        matched: Runs that match a reading that counts.
+        unmatched: Runs that match none.
+        unscored: Reason code to number of runs.
+        fidelity: What was counted of the calls of all runs (see `Fidelity`), and runs that are `drifting`.
+        data_digest: SHA-256 of the database that calls were replayed on; empty where there was none.
+        catalogue_digest: Digest of the catalogue; empty where there is none for the domain.
+        warnings: Sentences about the file as a whole.
+        problem: Why nothing of it could be scored; empty where something could.
+    """
+
+    name: str
+    digest: str = ""
+    format: str = ""
+    domain: str = ""
+    agents: tuple[str, ...] = ()
+    runs: int = 0
+    matched: int = 0
+    unmatched: int = 0
+    unscored: Mapping[str, int] = attrs.field(factory=dict)
+    fidelity: Mapping[str, int] = attrs.field(factory=dict)
+    data_digest: str = ""
+    catalogue_digest: str = ""
+    warnings: tuple[str, ...] = ()
+    problem: str = ""
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the report as plain data."""
+        plain: dict[str, Json] = attrs.asdict(self)
+        return {**plain, "agents": list(self.agents), "warnings": list(self.warnings)}
+
+
+@attrs.frozen(kw_only=True)
+class Rescoring:
+    """The verdicts of one or more files, with what they were computed from.
+
+    Attributes:
+        files: One report per file, in the order in which they were given.
+        verdicts: One verdict per run, in the order of the files.
+        options: How they were re-scored.
+    """
+
+    files: tuple[FileReport, ...]
+    verdicts: tuple[Verdict, ...]
+    options: Options = attrs.field(factory=Options)
+
+    def __iter__(self) -> Iterator[Verdict]:
+        return iter(self.verdicts)
+
+    def __len__(self) -> int:
+        return len(self.verdicts)
+
+
+def provenance(options: Options, files: tuple[FileReport, ...]) -> dict[str, Json]:
+    """Return what verdicts were computed with: versions, digests, options."""
+    return {
+        "multigold": __version__,
+        "equivalences": list(options.equivalences),
+        "contested": options.contested,
+        "benchmark_release": options.benchmark_release,
+        "strata": options.strata,
+        "rejoin": options.rejoin,
+        "check_reads": options.check_reads,
+        "catalogues": {file.domain: file.catalogue_digest for file in files if file.catalogue_digest},
+        "data": {file.domain: file.data_digest for file in files if file.data_digest},
+    }

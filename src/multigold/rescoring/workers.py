@@ -1,0 +1,112 @@
+"""Several processes for one batch, with the output of one.
+
+Each process has a desk of its own and reads the files itself: only which runs to judge goes to it, and only verdicts
+come back. Shares are handed out in order and collected in order, a few ahead, so that memory stays bounded.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import islice
+from types import TracebackType
+
+from multigold.errors import CallError
+from multigold.model.verdict import Verdict
+from multigold.readers import Run, Source
+from multigold.rescoring.desk import Desk, Place, judge_run
+from multigold.rescoring.options import Options
+
+SHARE = 32
+"""Runs that a process judges at a time."""
+
+_WORTH_IT = 2 * SHARE
+"""Fewer runs than this are not worth a second process, which reads the database again."""
+
+
+class Crew:
+    """The processes of one batch, started when there is enough to do; a context manager."""
+
+    def __init__(self, options: Options, jobs: int) -> None:
+        if jobs < 1:
+            raise CallError(f"{jobs} jobs cannot do anything", remedy="--jobs takes a number from 1.")
+        self._options = options
+        self._jobs = jobs
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def judge(self, source: Source, index: int, runs: int) -> Iterator[Verdict] | None:
+        """Yield the verdicts of the runs of one file of a source, in order.
+
+        Args:
+            source: The source.
+            index: Which of its files.
+            runs: How many runs that file has.
+
+        Returns:
+            The verdicts; None where the caller should judge the runs itself.
+        """
+        if self._jobs == 1 or runs < _WORTH_IT or source.kind == "stdin":
+            return None
+        if self._pool is None:
+            # A fresh interpreter per process: nothing of this one leaks into it, on any platform.
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(
+                self._jobs, mp_context=context, initializer=_start, initargs=(self._options,)
+            )
+        return self._collect(self._pool, source, index, runs)
+
+    def _collect(self, pool: ProcessPoolExecutor, source: Source, index: int, runs: int) -> Iterator[Verdict]:
+        shares = iter(range(0, runs, SHARE))
+        pending: deque[Future[list[Verdict]]] = deque()
+        for start in islice(shares, 2 * self._jobs):
+            pending.append(pool.submit(_judge_share, source, index, start))
+        while pending:
+            yield from pending.popleft().result()
+            pending.extend(pool.submit(_judge_share, source, index, start) for start in islice(shares, 1))
+
+
+class _Worker:
+    """What one process keeps between shares: its desk, and how far it has read the present file."""
+
+    def __init__(self, options: Options) -> None:
+        self.desk = Desk(options)
+        self._file: tuple[Source, int] | None = None
+        self._place: Place | None = None
+        self._runs: Iterator[Run] = iter(())
+        self._position = 0
+
+    def judge(self, source: Source, index: int, start: int) -> list[Verdict]:
+        if self._file != (source, index) or self._place is None or start < self._position:
+            results = self.desk.open(source)[index]
+            self._place = self.desk.place(results)
+            self._file, self._runs, self._position = (source, index), iter(results.runs), 0
+        place = self._place
+        share = islice(self._runs, start - self._position, start - self._position + SHARE)
+        verdicts = [judge_run(run, place, self.desk) for run in share]
+        self._position = start + len(verdicts)
+        return verdicts
+
+
+_worker: _Worker | None = None
+"""This process's worker; only ever set in a process that `Crew` started."""
+
+
+def _start(options: Options) -> None:
+    global _worker
+    _worker = _Worker(options)
+
+
+def _judge_share(source: Source, index: int, start: int) -> list[Verdict]:
+    assert _worker is not None
+    return _worker.judge(source, index, start)
