@@ -30,8 +30,9 @@ def recognise(document: Document) -> bool:
 
 def _runs(document: Document) -> Sequence[msgspec.Raw] | None:
     """Return each run of the document as raw JSON; None where it holds no chats."""
-    if document.whole is not None:
-        return [document.whole] if _is_chat(document.whole) else None
+    if document.has("messages"):
+        whole = document.load()
+        return [whole] if _is_chat(whole) else None
     if not document.items:
         return None
     first = document.items[0]

@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import attrs
@@ -40,7 +40,7 @@ class Document:
         members: The members of an object, raw.
         items: The items of an array, raw.
         lines: Whether the items stood one a line (JSON Lines) instead of in an array.
-        whole: The whole document, where it is held in one piece.
+        load: Gives the whole document, raw, where it is an object.
         arrays: Members that are large lists and stay in their file, by name.
         warnings: What had to be mended.
     """
@@ -50,7 +50,7 @@ class Document:
     members: dict[str, msgspec.Raw] | None = None
     items: Sequence[msgspec.Raw] | None = None
     lines: bool = False
-    whole: msgspec.Raw | None = None
+    load: Callable[[], msgspec.Raw] = lambda: NULL
     arrays: Mapping[str, Sequence[msgspec.Raw]] = attrs.field(factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -127,7 +127,10 @@ def read_document(data: bytes, name: str, *, max_bytes: int = MAX_WHOLE_BYTES) -
 def _cut(text: bytes) -> dict[str, Any]:
     try:
         if text[:1] == b"{":
-            return {"members": msgspec.json.decode(text, type=dict[str, msgspec.Raw]), "whole": msgspec.Raw(text)}
+            return {
+                "members": msgspec.json.decode(text, type=dict[str, msgspec.Raw]),
+                "load": lambda: msgspec.Raw(text),
+            }
         if text[:1] == b"[":
             return {"items": msgspec.json.decode(text, type=list[msgspec.Raw])}
     except msgspec.DecodeError:

@@ -82,8 +82,14 @@ def _records(folder: Folder) -> Iterator[Folder]:
 
 def is_dataset(document: Document) -> bool:
     """Tell whether a document is an EVA data set, which holds tasks and no runs."""
-    first = decoded(document.items[0], dict[str, msgspec.Raw]) if document.items else None
+    rows = _rows(document)
+    first = decoded(rows[0], dict[str, msgspec.Raw]) if rows else None
     return first is not None and "ground_truth" in first and "user_goal" in first
+
+
+def _rows(document: Document) -> Sequence[msgspec.Raw]:
+    """Return the rows of a document of lines; one line by itself is an object."""
+    return [document.load()] if document.members is not None else document.items or ()
 
 
 def read_dataset(document: Document) -> Expected:
@@ -93,7 +99,7 @@ def read_dataset(document: Document) -> Expected:
         ResultsError: Where a row is not of the data set's form.
     """
     sets, sessions, goals = {}, {}, {}
-    for index, item in enumerate(document.items or ()):
+    for index, item in enumerate(_rows(document)):
         row = decoded(item, _Row)
         if row is None or row.ground_truth is None or row.ground_truth.expected_scenario_db is None:
             raise ResultsError("the row has no expected database", where=f"{document.name}: row {index}")

@@ -11,6 +11,7 @@ import gzip
 import io
 import os
 import sys
+import weakref
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -254,13 +255,23 @@ def _unpacked(path: Path, name: str) -> Document | None:
             if len(packed.read(streaming.STREAM_ABOVE + 1)) <= streaming.STREAM_ABOVE:
                 return None
             packed.seek(0)
-            home = tempfile.TemporaryDirectory(prefix="multigold-")
-            target = Path(home.name) / "unpacked.json"
+            home = _Temporary(tempfile.mkdtemp(prefix="multigold-"))
+            target = home.path / "unpacked.json"
             with target.open("wb") as file:
                 shutil.copyfileobj(packed, file, 2**20)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ResultsError(f"the gzip data is broken ({error})", where=name) from error
     return streaming.scan_document(target, name, keep=home)
+
+
+class _Temporary:
+    """A directory that goes away with the last who needs it."""
+
+    def __init__(self, path: str) -> None:
+        import shutil
+
+        self.path = Path(path)
+        weakref.finalize(self, shutil.rmtree, path, ignore_errors=True)
 
 
 def _data(source: Source, max_bytes: int) -> bytes:

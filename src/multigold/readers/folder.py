@@ -59,4 +59,4 @@ class Folder:
     def value(self, path: str, kind: Any) -> Any:
         """Return a JSON file of it decoded as a type; None where it is missing or of another kind."""
         document = self.document(path)
-        return None if document is None or document.whole is None else decoded(document.whole, kind)
+        return None if document is None or document.members is None else decoded(document.load(), kind)

@@ -26,6 +26,7 @@ STREAM_ABOVE: Final = 64 * 2**20
 
 _CHUNK: Final = 4 * 2**20
 _MAX_DEPTH: Final = 500
+_LONGEST_LINE: Final = 16 * 2**20
 _MAX_SKELETON: Final = 64 * 2**20
 _SPACE: Final = b" \t\r\n"
 _SEPARATORS: Final = _SPACE + b","
@@ -98,38 +99,56 @@ class _Container:
 
 @attrs.define
 class _Scan:
-    """The state of one pass: how deep it stands, whether the file is a list, and what it has found."""
+    """The state of one pass: how deep it stands, and what it has found.
+
+    Attributes:
+        depth: How many containers are open.
+        outer: The file's own container, with the places of its items where it is a list.
+        skeleton: What stands at the top level.
+        containers: The members of an object that are containers.
+    """
 
     depth: int = 0
-    is_list: bool = False
+    outer: _Container = attrs.field(factory=lambda: _Container(start=0))
     skeleton: bytearray = attrs.field(factory=bytearray)
     containers: list[_Container] = attrs.field(factory=list)
 
     def at_item(self) -> bool:
         """Tell whether a container that opens here is an item: of the file's list, or of a list of its object."""
         if self.depth == 1:
-            return self.is_list
-        return self.depth == 2 and self.containers[-1].is_list
+            return self.outer.is_list
+        return self.depth == 2 and not self.outer.is_list and self.containers[-1].is_list
 
     def bracket(self, place: int, byte: int) -> None:
         """Take note of a bracket at a position of the file."""
         if byte in _OPENING:
-            if self.depth == 0:
-                self.is_list = byte == _LIST
-            elif self.depth == 1:
-                self.containers.append(_Container(start=place, is_list=byte == _LIST))
-            elif self.depth == 2:
-                self.containers[-1].starts.append(place)
+            self._open(place, byte == _LIST)
             self.depth += 1
-        else:
-            self.depth -= 1
-            if self.depth < 0:
-                raise msgspec.DecodeError(f"a bracket too many at byte {place:,}")
-            if self.depth == 1:
-                self.containers[-1].end = place + 1
-                self.skeleton += b"[%d]" % (len(self.containers) - 1)
-            elif self.depth == 2:
-                self.containers[-1].ends.append(place + 1)
+            return
+        self.depth -= 1
+        if self.depth < 0:
+            raise msgspec.DecodeError(f"a bracket too many at byte {place:,}")
+        self._close(place + 1)
+
+    def _open(self, place: int, is_list: bool) -> None:
+        if self.depth == 0:
+            self.outer.is_list = is_list
+        elif self.depth == 1 and self.outer.is_list:
+            self.outer.starts.append(place)
+        elif self.depth == 1:
+            self.containers.append(_Container(start=place, is_list=is_list))
+        elif self.depth == 2 and not self.outer.is_list:
+            self.containers[-1].starts.append(place)
+
+    def _close(self, end: int) -> None:
+        if self.depth == 1 and self.outer.is_list:
+            self.outer.ends.append(end)
+            self.skeleton += b"0"
+        elif self.depth == 1:
+            self.containers[-1].end = end
+            self.skeleton += b"[%d]" % (len(self.containers) - 1)
+        elif self.depth == 2 and not self.outer.is_list:
+            self.containers[-1].ends.append(end)
 
 
 def scan_document(path: Path, name: str, *, keep: object = None) -> Document:
@@ -219,7 +238,7 @@ def _bracket(text: bytes, place: int, byte: int, scan: _Scan) -> None:
     """Take a bracket, and the text that ends in it."""
     if scan.depth <= 1:
         _keep(scan, text, byte)
-    elif scan.depth == 2 and scan.containers[-1].is_list:
+    elif scan.depth == 2 and scan.containers and scan.containers[-1].is_list:
         scan.containers[-1].stray += bool(text[:-1].strip(_SEPARATORS))
     scan.bracket(place, byte)
 
@@ -233,9 +252,7 @@ def _keep(scan: _Scan, text: bytes, byte: int) -> None:
 
 
 def _array(path: Path, name: str, scan: _Scan, digest: str, entries: int, keep: object) -> Document:
-    starts = array("Q", (container.start for container in scan.containers))
-    ends = array("Q", (container.end for container in scan.containers))
-    items = FileItems(path, starts, ends, keep)
+    items = FileItems(path, scan.outer.starts, scan.outer.ends, keep)
     return Document(name=name, digest=digest, items=items, warnings=_strays(entries - len(items), "the file"))
 
 
@@ -244,7 +261,7 @@ def _strays(count: int, where: str) -> tuple[str, ...]:
 
 
 def _object(path: Path, name: str, scan: _Scan, digest: str, members: dict[str, msgspec.Raw], keep: object) -> Document:
-    """Put the members together: small ones are read, a large list stays in the file."""
+    """Put the members together: objects are read, lists stay in the file."""
     arrays: dict[str, Sequence[msgspec.Raw]] = {}
     warnings: list[str] = []
     for member, raw in list(members.items()):
@@ -252,18 +269,21 @@ def _object(path: Path, name: str, scan: _Scan, digest: str, members: dict[str, 
         if not number:
             continue
         container = scan.containers[number[0]]
-        if container.end - container.start <= STREAM_ABOVE:
-            members[member] = FileItems(path, array("Q", [container.start]), array("Q", [container.end]))[0]
-        else:
+        if container.is_list:
             members[member] = msgspec.Raw(b"[]")
             arrays[member] = FileItems(path, container.starts, container.ends, keep)
             warnings.extend(_strays(container.stray, member))
-    return Document(name=name, digest=digest, members=members, arrays=arrays, warnings=tuple(warnings))
+        else:
+            members[member] = FileItems(path, array("Q", [container.start]), array("Q", [container.end]))[0]
+    whole = FileItems(path, array("Q", [0]), array("Q", [path.stat().st_size]), keep)
+    return Document(
+        name=name, digest=digest, members=members, arrays=arrays, load=lambda: whole[0], warnings=tuple(warnings)
+    )
 
 
 def _first_line(path: Path) -> bytes:
     with path.open("rb") as file:
-        return file.readline(STREAM_ABOVE)
+        return file.readline(_LONGEST_LINE)
 
 
 def _scan_lines(path: Path, name: str, keep: object) -> Document:

@@ -111,7 +111,13 @@ def read_actions(actions: Json) -> tuple[ToolCall, ...] | None:
     """Read a gold's actions; None where there is no list of them."""
     if not isinstance(actions, list):
         return None
-    return tuple(read_call(action, "assistant") for action in actions)
+    return tuple(attrs.evolve(read_call(action, "assistant"), compared=_compared(action)) for action in actions)
+
+
+def _compared(action: Json) -> tuple[str, ...] | None:
+    """Return the names of the arguments that the benchmark compares; None where it does not say."""
+    value = action.get("compare_args") if isinstance(action, dict) else None
+    return tuple(map(str, value)) if isinstance(value, list) else None
 
 
 def _strings(value: Json) -> tuple[str, ...]:

@@ -87,10 +87,10 @@ def _pieces(document: Document) -> Pieces | None:
         return None
     if document.has("simulations"):
         return Pieces(document=document, form=_form(document), runs=document.array("simulations"))
-    if document.whole is not None and looks_like_run(document.whole):
-        return Pieces(document=document, form="tau2-single", runs=[document.whole], place="the run")
+    if document.members is not None and _has_run_keys(document.members):
+        return Pieces(document=document, form="tau2-single", runs=[document.load()], place="the run")
     for name in _LISTS:
-        runs = document.value(name, list[msgspec.Raw])
+        runs = document.arrays.get(name) or document.value(name, list[msgspec.Raw])
         if runs and looks_like_run(runs[0]):
             return Pieces(document=document, form="tau2-wrapper", runs=runs, place=f"{name}[{{}}]")
     return None
@@ -104,7 +104,10 @@ def _form(document: Document) -> str:
 
 def looks_like_run(raw: msgspec.Raw) -> bool:
     """Tell whether raw JSON is a simulation: it has messages or ticks, and a task or a verdict."""
-    members = decoded(raw, dict[str, msgspec.Raw]) or {}
+    return _has_run_keys(decoded(raw, dict[str, msgspec.Raw]) or {})
+
+
+def _has_run_keys(members: Mapping[str, object]) -> bool:
     return ("messages" in members or "ticks" in members) and ("reward_info" in members or "task_id" in members)
 
 

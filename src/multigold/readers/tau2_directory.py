@@ -56,10 +56,9 @@ class _Files(Sequence[msgspec.Raw]):
 
     def _load(self, path: str) -> msgspec.Raw:
         try:
-            whole = read_document(self._folder.load(path), path).whole
+            return read_document(self._folder.load(path), path).load()
         except ResultsError:
-            whole = None
-        return msgspec.Raw(b"") if whole is None else whole
+            return msgspec.Raw(b"")
 
 
 def recognise(folder: Folder) -> bool:

@@ -1,0 +1,62 @@
+"""Golden cases: what each stored form means, as JSON that knows nothing of this library's code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from readers_checks import check_file
+
+from multigold.errors import ResultsError
+from multigold.readers import ReadOptions, open_results, read_results, streaming
+
+CASES = sorted((Path(__file__).parent / "cases").glob("*.json"))
+
+
+def load(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text())
+
+
+def content(case: dict[str, Any]) -> bytes:
+    """Return the bytes that a case stands for."""
+    if "lines" in case:
+        return "\n".join(x if isinstance(x, str) else json.dumps(x) for x in case["lines"]).encode()
+    if "latin1" in case:
+        return case["latin1"].encode("latin-1")
+    return case["text"].encode() if "text" in case else json.dumps(case["document"]).encode()
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_a_stored_form_is_read_as_what_it_means(path: Path) -> None:
+    case = load(path)
+    options, name = ReadOptions(**case.get("options", {})), case.get("name", "results.json")
+    if "error" in case["expect"]:
+        with pytest.raises(ResultsError) as caught:
+            list(read_results(content(case), name, options=options).runs)
+        assert all(words in str(caught.value) for words in case["expect"]["error"]), str(caught.value)
+        assert str(caught.value).startswith(name)
+        assert "\n" not in str(caught.value)
+    else:
+        check_file(read_results(content(case), name, options=options), case["expect"])
+
+
+# Mending needs the whole text in hand; the messages of refusals name other places.
+STREAMED = [path for path in CASES if not path.stem.startswith(("refused", "mend"))]
+
+
+@pytest.mark.parametrize("path", STREAMED, ids=lambda path: path.stem)
+def test_a_file_cut_by_position_reads_as_one_held_whole(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = load(path)
+    options = ReadOptions(**case.get("options", {}))
+    file = tmp_path / Path(case.get("name", "results.json")).name
+    file.write_bytes(content(case))
+    whole = list(open_results(file, options=options).runs)
+    monkeypatch.setattr(streaming, "STREAM_ABOVE", 8)
+    monkeypatch.setattr(streaming, "_CHUNK", 64)
+    cut = open_results(file, options=options)
+    if not cut.warnings or "left out" not in cut.warnings[0]:
+        assert list(cut.runs) == whole
