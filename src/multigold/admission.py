@@ -18,9 +18,10 @@ from typing import Any
 
 import attrs
 
-from multigold.environments.base import Environment, Replay, initial_state, replay
+from multigold.environments.assertions import holds, shown
+from multigold.environments.base import Environment, Replay, initial_state, replay, state_after_history
 from multigold.errors import CallError, GoldSetError
-from multigold.model.gold import Actions, Choices, Explicit, Form, GoldSet, Pattern, PointerRule, Reading
+from multigold.model.gold import Actions, Assertions, Choices, Explicit, Form, GoldSet, Pattern, PointerRule, Reading
 from multigold.model.task import Task, ToolCall
 from multigold.model.verdict import Rewards, Stratum
 from multigold.state.canonical import Json
@@ -65,6 +66,11 @@ class CompiledPattern:
         rules = self.pattern.pointers.items()
         return {pointer: Draft202012Validator(rule.schema) for pointer, rule in rules if rule.schema is not None}
 
+    @property
+    def label(self) -> str:
+        """What tells the pattern from the reading's other forms."""
+        return self.pattern.label
+
     def faults(self, initial: EndState, end: EndState, changes: Delta) -> Iterator[str]:
         """Yield what the pattern refuses of a state, cheapest checks first; nothing where it admits the state.
 
@@ -97,6 +103,26 @@ class CompiledPattern:
 
 
 @attrs.frozen(kw_only=True, eq=False)
+class CompiledAssertions:
+    """Assertions tied to the environment that knows their predicates."""
+
+    form: Assertions
+    environment: Environment
+
+    @property
+    def label(self) -> str:
+        """What tells the assertions from the reading's other forms."""
+        return self.form.label
+
+    def faults(self, _initial: EndState, end: EndState, _changes: Delta) -> Iterator[str]:
+        """Yield each assertion that does not hold of a state; nothing where the state is admitted."""
+        for assertion in self.form.assertions:
+            held = holds(self.environment, end, assertion)
+            if not held:
+                yield f"{shown(assertion)} {'cannot be told' if held is None else 'does not hold'}"
+
+
+@attrs.frozen(kw_only=True, eq=False)
 class Admitted:
     """What one reading admits for one initial state.
 
@@ -104,6 +130,7 @@ class Admitted:
         reading: The reading.
         members: Its end states, without repetition.
         patterns: Its patterns.
+        predicates: Its assertions.
         skipped: Members left out because a call fails and the reading says `infeasible: skip`.
         duplicates: Members that came out as a state already listed.
         ends_initial: Whether one of the members is the initial state.
@@ -112,26 +139,33 @@ class Admitted:
     reading: Reading
     members: tuple[Member, ...]
     patterns: tuple[CompiledPattern, ...] = ()
+    predicates: tuple[CompiledAssertions, ...] = ()
     skipped: int = 0
     duplicates: int = 0
     ends_initial: bool = False
 
     @property
     def width(self) -> int | None:
-        """How many end states it admits; None where a pattern leaves it open."""
-        return None if self.patterns else len(self.members)
+        """How many end states it admits; None where a pattern or an assertion leaves it open."""
+        return None if self.open_forms else len(self.members)
+
+    @property
+    def open_forms(self) -> tuple[CompiledPattern | CompiledAssertions, ...]:
+        """The forms that test a state instead of listing states."""
+        return (*self.patterns, *self.predicates)
 
     def find(self, candidate: Candidate) -> tuple[str, tuple[str, ...]] | None:
         """Return the label of the member that a state is, and the equivalences needed; None where it is in none.
 
-        Strict comparison comes first, then patterns, then the combinations of equivalences, smallest first.
+        Strict comparison comes first, then patterns and assertions, then the combinations of equivalences, smallest
+        first.
         """
         for member in self.members:
             if member.state == candidate.state:
                 return member.label, ()
-        for compiled in self.patterns:
+        for compiled in self.open_forms:
             if not any(compiled.faults(candidate.initial, candidate.state, candidate.changes)):
-                return compiled.pattern.label, ()
+                return compiled.label, ()
         for position, (names, form) in enumerate(candidate.forms):
             for member in self.members:
                 if member.forms[position][1] == form:
@@ -176,8 +210,8 @@ class CompiledGolds:
     """Everything that scoring needs to know of one task text.
 
     Attributes:
-        initial: The state that the task starts in, in comparable form.
-        start: The same as replay starts from it.
+        initial: The state that the task is handed to the agent in, in comparable form.
+        start: The state that a run is replayed from; another one only where the task begins in the middle of a talk.
         readings: What each reading admits; the benchmark's own gold as a single reading where no gold set applies.
         benchmark: The benchmark's own gold; None where it states none.
         benchmark_readings: Ids of the readings, not `off`, that admit the benchmark's gold.
@@ -244,13 +278,14 @@ def compile_golds(
     names = check_names(equivalences)
     conventions = environment.conventions if environment else Conventions()
     start = _start(task, environment, gold_set)
-    initial = comparable(start, start, conventions)
-    scene = _Scene(initial=initial, start=start, environment=environment, names=names, conventions=conventions)
+    begun = state_after_history(environment, start, task.initial_state) if environment else start
+    initial = comparable(begun, begun, conventions)
+    scene = _Scene(initial=initial, start=begun, environment=environment, names=names, conventions=conventions)
     listed = gold_set.readings if gold_set else ()
     readings = tuple(_admit(reading, scene, _place(gold_set, reading)) for reading in listed)
     benchmark = _benchmark(task, gold_set, readings, scene)
     if gold_set is None and benchmark is not None:
-        readings = (_benchmark_reading(benchmark, scene),)
+        readings = (_benchmark_reading(benchmark, task, scene),)
     admitting = _admitting(readings, benchmark, scene) if gold_set else ()
     return CompiledGolds(
         initial=initial,
@@ -314,10 +349,14 @@ def _place(gold_set: GoldSet | None, reading: Reading) -> str:
 def _admit(reading: Reading, scene: _Scene, where: str) -> Admitted:
     members: list[Member] = []
     patterns: list[CompiledPattern] = []
+    predicates: list[CompiledAssertions] = []
     skipped = duplicates = 0
     for form in reading.admits:
         if isinstance(form, Pattern):
             patterns.append(_compile_pattern(form, scene, where))
+            continue
+        if isinstance(form, Assertions):
+            predicates.append(_compile_assertions(form, scene, where))
             continue
         for member in admitted_states(form, scene.start, scene.environment, where=where):
             if member is None:
@@ -330,6 +369,7 @@ def _admit(reading: Reading, scene: _Scene, where: str) -> Admitted:
         reading=reading,
         members=tuple(members),
         patterns=tuple(patterns),
+        predicates=tuple(predicates),
         skipped=skipped,
         duplicates=duplicates,
         ends_initial=any(member.state == scene.initial for member in members),
@@ -342,6 +382,17 @@ def _compile_pattern(form: Pattern, scene: _Scene, where: str) -> CompiledPatter
     if unknown:
         raise GoldSetError(f"no invariant is called {unknown[0]!r}", where=where, remedy=f"There are {sorted(known)}.")
     return CompiledPattern(pattern=form, environment=scene.environment)
+
+
+def _compile_assertions(form: Assertions, scene: _Scene, where: str) -> CompiledAssertions:
+    if scene.environment is None:
+        raise CallError("assertions need an environment", where=where, remedy="Pass environment=...")
+    known = scene.environment.assertions
+    for assertion in form.assertions:
+        name = assertion.get("func_name") if isinstance(assertion, dict) else None
+        if name not in known:
+            raise GoldSetError(f"no assertion is called {name!r}", where=where, remedy=f"There are {sorted(known)}.")
+    return CompiledAssertions(form=form, environment=scene.environment)
 
 
 def admitted_states(
@@ -472,10 +523,25 @@ def benchmark_gold(task: Task, environment: Environment, start: EndState) -> Ben
     return BenchmarkGold(state=state, faults=tuple(faults), details=tuple(details))
 
 
-def _benchmark_reading(benchmark: BenchmarkGold, scene: _Scene) -> Admitted:
-    reading = Reading(id=BENCHMARK, title="the benchmark's own gold", admits=(Explicit(state=benchmark.state),))
-    member = scene.member(benchmark.state, "")
-    return Admitted(reading=reading, members=(member,), ends_initial=member.state == scene.initial)
+def _benchmark_reading(benchmark: BenchmarkGold, task: Task, scene: _Scene) -> Admitted:
+    """Return the reading that stands for the benchmark's own gold: its end state, or what its reward asserts."""
+    form = _scored_assertions(task, scene) or Explicit(state=benchmark.state)
+    return _admit(Reading(id=BENCHMARK, title="the benchmark's own gold", admits=(form,)), scene, "")
+
+
+def _scored_assertions(task: Task, scene: _Scene) -> Assertions | None:
+    """Return the benchmark's assertions where its reward rests on them and not on the database; None otherwise."""
+    criteria, known = task.criteria, scene.environment.assertions if scene.environment else {}
+    if criteria is None or not judged_by_assertions(criteria.reward_basis or ()):
+        return None
+    stated = criteria.env_assertions or ()
+    names = [assertion.get("func_name") if isinstance(assertion, dict) else None for assertion in stated]
+    return Assertions(stated) if names and all(name in known for name in names) else None
+
+
+def judged_by_assertions(basis: Sequence[str]) -> bool:
+    """Tell whether a reward with these factors looks at the end state through assertions alone."""
+    return "ENV_ASSERTION" in basis and "DB" not in basis
 
 
 def _admitting(readings: Sequence[Admitted], benchmark: BenchmarkGold | None, scene: _Scene) -> tuple[str, ...]:
@@ -505,10 +571,10 @@ def _stratum(
 
 
 def _differ(core: Sequence[Admitted]) -> bool:
-    """Tell whether at least two readings differ in state: a pattern differs from anything, members by their states."""
+    """Tell whether at least two readings differ in state: members by their states, any other form from anything."""
     if len(core) < 2:
         return False
-    if any(admitted.patterns for admitted in core):
+    if any(admitted.open_forms for admitted in core):
         return True
     first = [member.state for member in core[0].members]
     return any(len(a.members) != len(first) or any(m.state not in first for m in a.members) for a in core[1:])
@@ -522,7 +588,7 @@ def baseline(golds: CompiledGolds, *, evidence: bool) -> Rewards:
         evidence: False for an agent that does nothing at all; True for one that always refuses, after looking at
             everything that a reading could ask for.
     """
-    untouched = golds.candidate(golds.start)
+    untouched = golds.candidate(golds.initial)
 
     def admits(admitted: Admitted, standings: Sequence[str], *, strict: bool = False) -> bool:
         found = admitted.find(untouched)

@@ -1,16 +1,20 @@
 """From "does the database match" to the reward.
 
-tau2: the reward is the product of the factors that `reward_basis` names (`evaluator.py`; absent: DB and COMMUNICATE).
-multigold replaces the DB factor, recomputes COMMUNICATE from the messages, takes the rest as recorded, and invents none:
-a factor that is needed and missing makes the reward unknown, between 0 and 1.
+tau2: the reward is the product of the factors that `reward_basis` names (`evaluator.py`; absent: DB and
+COMMUNICATE). multigold replaces the DB factor; recomputes COMMUNICATE from the messages, ENV_ASSERTION from the end
+state and ACTION from the calls; takes the rest as recorded; and invents none: a factor that is needed and missing makes
+the reward unknown, between 0 and 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from multigold.model.task import Criteria
+from multigold.environments.assertions import all_hold
+from multigold.environments.base import Environment
+from multigold.model.task import Criteria, ToolCall
 from multigold.model.trajectory import Message, Trajectory
+from multigold.state.database import EndState
 
 DEFAULT_BASIS = ("DB", "COMMUNICATE")
 
@@ -27,15 +31,67 @@ def reward_basis(criteria: Criteria | None, trajectory: Trajectory) -> tuple[str
 
 
 def communicated(strings: Iterable[str], messages: Iterable[Message]) -> bool:
-    """Tell whether the agent said every string: lower-cased, commas removed from what it said, as in tau2
-    (`evaluator_communicate.py`), each within one message.
+    """Tell whether the agent said every string, each within one message.
+
+    As in tau2 (`evaluator_communicate.py`) both are lower-cased, and commas are removed from what was said.
     """
     said = [message.text.lower().replace(",", "") for message in messages if message.role == "assistant"]
     return all(any(string.lower() in text for text in said) for string in strings)
 
 
+def acted(golds: Iterable[ToolCall], calls: Sequence[ToolCall]) -> bool:
+    """Tell whether every gold call is among a run's calls, of either side and whatever came of them.
+
+    As in tau2 (`tasks.py`, `compare_with_tool_call`): by name and by the arguments that the gold says are compared;
+    where it does not say, by those that the run's call has, so that a call without any counts whatever the gold's are.
+    """
+    return all(any(_same_call(gold, call) for call in calls) for gold in golds)
+
+
+def _same_call(gold: ToolCall, call: ToolCall) -> bool:
+    if gold.name != call.name or call.arguments is None:
+        return False
+    names = call.arguments.keys() if gold.compared is None else gold.compared
+    wanted = {name: value for name, value in (gold.arguments or {}).items() if name in names}
+    return wanted == {name: value for name, value in call.arguments.items() if name in names}
+
+
+def recomputed_factors(
+    criteria: Criteria | None, trajectory: Trajectory, end_state: EndState, environment: Environment | None
+) -> dict[str, float]:
+    """Return the factors that follow from what a run did, whatever the file says of them.
+
+    Args:
+        criteria: What the benchmark checks.
+        trajectory: The run.
+        end_state: Where it ended.
+        environment: Knows the assertions' predicates; None where there is none.
+
+    Returns:
+        `ENV_ASSERTION` and `ACTION`, each 0 or 1, as far as they can be told. Where the benchmark asserts nothing, or
+        has no gold calls, the factor is 1 (tau2, `evaluator_env.py`, `evaluator_action.py`).
+    """
+    if criteria is None:
+        return {}
+    told: dict[str, bool | None] = {}
+    assertions = criteria.env_assertions or ()
+    if not assertions:
+        told["ENV_ASSERTION"] = True
+    elif environment is not None:
+        told["ENV_ASSERTION"] = all_hold(environment, end_state, assertions)
+    if not criteria.actions:
+        told["ACTION"] = True
+    elif trajectory.calls is not None:
+        told["ACTION"] = acted(criteria.actions, [recorded.call for recorded in trajectory.calls])
+    return {name: float(value) for name, value in told.items() if value is not None}
+
+
 def other_factors(
-    criteria: Criteria | None, trajectory: Trajectory, *, communicate: Sequence[str] | None = None
+    criteria: Criteria | None,
+    trajectory: Trajectory,
+    *,
+    communicate: Sequence[str] | None = None,
+    recomputed: Mapping[str, float] | None = None,
 ) -> float | None:
     """Return the product of every factor but the database's.
 
@@ -43,12 +99,16 @@ def other_factors(
         criteria: What the benchmark checks.
         trajectory: The run.
         communicate: What must be said under a reading, where that differs from the benchmark's.
+        recomputed: Factors that are known, and so not taken from the record.
 
     Returns:
         The product in 0..1; None where a needed factor is missing and no other one is 0.
     """
+    known_factors = recomputed or {}
     factors = [
-        _factor(name, criteria, trajectory, communicate) for name in reward_basis(criteria, trajectory) if name != "DB"
+        known_factors[name] if name in known_factors else _factor(name, criteria, trajectory, communicate)
+        for name in reward_basis(criteria, trajectory)
+        if name != "DB"
     ]
     known = 1.0
     for factor in factors:

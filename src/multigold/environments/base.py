@@ -18,8 +18,8 @@ from multigold.errors import CallError
 from multigold.model.task import Requestor, ToolCall
 from multigold.model.trajectory import Trajectory
 from multigold.state.canonical import Json, clone
-from multigold.state.database import Draft, EndState
 from multigold.state.conventions import Conventions
+from multigold.state.database import Draft, EndState
 
 ToolFunction: TypeAlias = Callable[..., Json]
 """`function(draft, **arguments) -> observation`; raises to refuse."""
@@ -31,11 +31,11 @@ Assertion: TypeAlias = Callable[..., bool]
 """`assertion(draft, **arguments)` tells whether something holds of one side of a state; it never writes."""
 
 Invariant: TypeAlias = Callable[[EndState, EndState], Iterable[str]]
-"""`invariant(initial, end)` yields a sentence for each fault among the records that changed; nothing where all is well."""
+"""`invariant(initial, end)` yields a sentence for each fault among the records that changed; none where all is well."""
 
 
 class RefusalError(Exception):
-    """A tool says no. Part of the environment's behaviour, not an error of multigold: `step` turns it into an answer."""
+    """A tool says no. Part of the environment's behaviour, no error of multigold: `step` turns it into an answer."""
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -86,7 +86,7 @@ class Environment:
         conventions: What the domain declares about its records, for equivalences and comparison.
         prepare: Applies a task's own initial state to the environment's; None where the domain has no such thing.
         synchronise: Brings the two sides in step after a call; None where the domain has one side.
-        assertions: Predicates on one side of a state by name (tau2: `env_assertions`); see `environments.assertions`.
+        assertions: Predicates on one side of a state, by name; see `multigold.environments.assertions`.
         solo: Whether the agent holds the user's tools as well, and there is no user (tau2's solo mode).
         data_digest: SHA-256 of the data that the initial state was read from; empty where unknown.
     """
@@ -140,7 +140,7 @@ class Refusal:
     """A call that was not carried out, or not to its end.
 
     Attributes:
-        kind: `unknown_tool`, `bad_arguments` (names missing or unexpected, or no object at all), or `refused` by the tool.
+        kind: `unknown_tool`, `bad_arguments` (names missing or unexpected, or no object), or `refused` by the tool.
         message: What the tool said.
     """
 

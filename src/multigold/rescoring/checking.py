@@ -9,12 +9,12 @@ from pathlib import Path
 
 import attrs
 
-from multigold.admission import CompiledGolds
 from multigold.model.verdict import Verdict
 from multigold.readers import Run, find_sources
 from multigold.rescoring.desk import Desk, Place, judge_run
 from multigold.rescoring.options import Options
 from multigold.scoring import follow
+from multigold.state.canonical import Json
 from multigold.state.database import GONE, EndState
 
 
@@ -106,17 +106,15 @@ def _spelled_alike(run: Run, place: Place, desk: Desk) -> bool:
     if golds.benchmark is None:
         return True
     walk = follow(run.trajectory, golds.start, place.environment)
-    return _spelling(golds.benchmark.state, golds) == _spelling(golds.candidate(walk.end_state).state, golds)
+    return all(one == other for one, other in _spellings(golds.benchmark.state, golds.candidate(walk.end_state).state))
 
 
-def _spelling(state: EndState, golds: CompiledGolds) -> str:
-    """Return the records that changed as JSON text, in which `1` and `1.0` differ."""
-    return json.dumps(dict(_changed_records(state, golds)), sort_keys=True)
+def _spellings(one: EndState, other: EndState) -> Iterator[tuple[str, str]]:
+    """Yield each record that may differ between two states, as either has it: JSON text in which `1` is not `1.0`."""
+    for (_, left), (_, right) in zip(one.sides(), other.sides(), strict=True):
+        for place in left.touched(right):
+            yield _spelling(left.find(*place)), _spelling(right.find(*place))
 
 
-def _changed_records(state: EndState, golds: CompiledGolds) -> Iterator[tuple[str, object]]:
-    for (side, end), (_, start) in zip(state.sides(), golds.initial.sides(), strict=True):
-        for table, record_id in end.touched(start):
-            record = end.find(table, record_id)
-            if record is not GONE:
-                yield f"{side}/{table}/{record_id}", record
+def _spelling(record: Json) -> str:
+    return "" if record is GONE else json.dumps(record, sort_keys=True)

@@ -103,16 +103,12 @@ def assert_mobile_data_usage_exceeded(draft: Draft, expected_status: Json) -> bo
 
 
 ASSERTIONS: Mapping[str, Assertion] = {
-    f"assistant.{function.__name__}": function
+    function.__name__: function
     for function in (
         assert_data_refueling_amount,
         assert_line_status,
         assert_overdue_bill_exists,
         assert_no_overdue_bill,
-    )
-} | {
-    f"user.{function.__name__}": function
-    for function in (
         assert_airplane_mode_status,
         assert_service_status,
         assert_mobile_data_status,
@@ -124,4 +120,4 @@ ASSERTIONS: Mapping[str, Assertion] = {
         assert_mobile_data_usage_exceeded,
     )
 }
-"""Side and name to assertion."""
+"""Name to assertion; a task names the side as well."""
