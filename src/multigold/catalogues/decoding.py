@@ -17,6 +17,7 @@ from multigold.model.gold import (
     Actions,
     AllOf,
     AnyOf,
+    Assertions,
     CallEvidence,
     Choices,
     Evidence,
@@ -282,8 +283,8 @@ def _negatives(at: Cursor, text_ids: list[str]) -> tuple[NegativeExample, ...]:
             if text_id not in text_ids:
                 item.at("texts").fault("unknown-text", f"the set has no text {text_id!r}")
         form = read_form(item.at("admits")) if item.has("admits") else None
-        if isinstance(form, Pattern):
-            item.at("admits").fault("wrong-kind", "a negative example is an end state; a pattern is none")
+        if isinstance(form, Pattern | Assertions):
+            item.at("admits").fault("wrong-kind", "a negative example is an end state; a pattern or assertion is none")
         if form is not None:
             negatives[name] = NegativeExample(
                 id=name, reason=item.text("reason"), admits=form, texts=texts, refused=item.flag("refused")
@@ -434,7 +435,20 @@ def _check_pointer(at: Cursor, pointer: str) -> None:
         at.fault("bad-pointer", "a pointer begins with /agent or /user and names at least a table")
 
 
-_FORMS = {"actions": _actions, "choices": _choices, "database": _database, "delta": _delta, "pattern": _pattern}
+def _assertions(at: Cursor) -> Form:
+    for item in at.items("env_assertions"):
+        item.keys({"func_name"}, {"env_type", "arguments", "assert_value", "message"})
+    return Assertions(tuple(item.value for item in at.items("env_assertions")), label=at.text("label"))
+
+
+_FORMS = {
+    "actions": _actions,
+    "choices": _choices,
+    "database": _database,
+    "delta": _delta,
+    "pattern": _pattern,
+    "env_assertions": _assertions,
+}
 
 
 def _once(at: Cursor, known: Mapping[str, object], name: str, what: str) -> None:

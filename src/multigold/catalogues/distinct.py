@@ -42,8 +42,15 @@ def overlaps(golds: CompiledGolds) -> Iterator[Overlap]:
         shared = next(_shared(golds, one, other), None)
         if shared is not None:
             yield Overlap(readings=pair, kind="shared", member=shared)
-        elif not all(provably_distinct(a.pattern, b.pattern) for a in one.patterns for b in other.patterns):
+        elif _undecided(one, other):
             yield Overlap(readings=pair, kind="undecided")
+
+
+def _undecided(one: Admitted, other: Admitted) -> bool:
+    """Tell whether two readings that both test states, and not only list them, might admit one that nobody listed."""
+    if (one.predicates and other.open_forms) or (other.predicates and one.open_forms):
+        return True
+    return not all(provably_distinct(a.pattern, b.pattern) for a in one.patterns for b in other.patterns)
 
 
 def _shared(golds: CompiledGolds, one: Admitted, other: Admitted) -> Iterator[str]:

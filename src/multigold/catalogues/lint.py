@@ -209,7 +209,7 @@ def _member_faults(admitted: Admitted) -> Iterator[tuple[str, str, Level]]:
         yield "infeasible", f"{admitted.skipped} members are left out because a call fails", "note"
     if admitted.duplicates:
         yield "duplicate-members", f"{admitted.duplicates} members come to a state that is there already", "note"
-    if not admitted.members and not admitted.patterns and admitted.reading.admits:
+    if not admitted.members and not admitted.open_forms and admitted.reading.admits:
         yield "admits-nothing", "no member is feasible", "error"
 
 
