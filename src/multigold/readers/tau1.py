@@ -302,6 +302,7 @@ def _say_text(talk: Talk, message: RawMessage, role: str, content: str) -> bool:
         said = arguments.get("content") if isinstance(arguments, dict) else None
         talk.say(role, said)
         return False
-    talk.say(role, content.rsplit(_ACTION, 1)[0])
+    # What stands before a call, a thought or an earlier action, never reached the user.
+    talk.say(role, None)
     talk.call([{"name": name, "arguments": arguments}], role)
     return True
