@@ -94,8 +94,9 @@ def file_lines(files: Iterable[FileReport]) -> list[str]:
     """Return a line per file, and one for each of its warnings."""
     lines = []
     for file in files:
-        lines.append(printable(f"{file.name}: {file.problem or _file_detail(file)}"))
-        lines += [printable(f"  warning: {warning}") for warning in file.warnings]
+        if file.format or file.problem:
+            lines.append(printable(f"{file.name}: {file.problem or _file_detail(file)}"))
+        lines += [printable(f"  {file.name if not file.format else 'warning'}: {warning}") for warning in file.warnings]
     return lines
 
 

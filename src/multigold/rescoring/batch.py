@@ -16,11 +16,11 @@ import attrs
 
 from multigold.aggregation import Report, Summary
 from multigold.catalogues.loading import load_catalogue, load_gold_sets, shipped_catalogues
-from multigold.errors import CallError, GoldSetError, MultigoldError
-from multigold.model.verdict import Verdict
+from multigold.errors import CallError, DataError, GoldSetError, MultigoldError
+from multigold.model.verdict import Reason, Verdict
 from multigold.readers import Source, find_sources
 from multigold.readers.base import UnknownFormError
-from multigold.rescoring.desk import Desk, Place, judge_run, named
+from multigold.rescoring.desk import Desk, Place, judge_run, named, unscored_run
 from multigold.rescoring.options import FileReport, Options, Rescoring
 from multigold.rescoring.workers import Crew
 
@@ -85,11 +85,14 @@ def stream(
     with Crew(desk.options, jobs) as crew:
         for source in find_sources(paths):
             try:
-                yield from _stream_source(source, desk, crew, progress)
+                yield from _stream_source(source, desk, crew, keep_going, progress)
             except GoldSetError:
                 raise
             except UnknownFormError as error:
-                if source.named and not keep_going:
+                if not source.named:  # a directory of results holds other files too
+                    yield FileReport(name=source.name, warnings=(f"left out: {error.message}",))
+                    continue
+                if not keep_going:
                     raise
                 yield FileReport(name=source.name, problem=str(error))
             except MultigoldError as error:
@@ -98,20 +101,40 @@ def stream(
                 yield FileReport(name=source.name, problem=str(error))
 
 
-def _stream_source(source: Source, desk: Desk, crew: Crew, progress: Progress | None) -> Iterator[Verdict | FileReport]:
-    for index, results in enumerate(desk.open(source)):
-        place = desk.place(results)
-        counts = _Counts()
-        judged = crew.judge(source, index, len(results.runs))
-        if judged is None:
-            judged = (judge_run(run, place, desk) for run in results.runs)
-        for verdict in judged:
-            verdict = named(verdict, results, desk.options)
-            counts.add(verdict)
-            if progress is not None:
-                progress(results.name, counts.outcomes.total())
-            yield verdict
-        yield _file_report(place, counts)
+def _stream_source(
+    source: Source, desk: Desk, crew: Crew, keep_going: bool, progress: Progress | None
+) -> Iterator[Verdict | FileReport]:
+    opened = desk.open(source)
+    for index, results in enumerate(opened):
+        try:
+            place = desk.place(results)
+        except DataError as error:
+            # Other files, of other domains, can still be scored; the runs of this one are counted all the same.
+            if not keep_going and len(opened) == 1:
+                raise
+            reason = Reason(code="environment_missing", sentence=str(error))
+            place = Place(results=results, environment=None, catalogue=None)
+            judged = (unscored_run(run, reason) for run in results.runs)
+        else:
+            judged = crew.judge(source, index, len(results.runs)) or _judge_all(place, desk)
+        yield from _stream_file(judged, place, desk, progress)
+
+
+def _judge_all(place: Place, desk: Desk) -> Iterator[Verdict]:
+    return (judge_run(run, place, desk) for run in place.results.runs)
+
+
+def _stream_file(
+    judged: Iterator[Verdict], place: Place, desk: Desk, progress: Progress | None
+) -> Iterator[Verdict | FileReport]:
+    counts = _Counts()
+    for verdict in judged:
+        verdict = named(verdict, place.results, desk.options)
+        counts.add(verdict)
+        if progress is not None:
+            progress(place.results.name, counts.outcomes.total())
+        yield verdict
+    yield _file_report(place, counts)
 
 
 @attrs.define
@@ -122,7 +145,6 @@ class _Counts:
     unscored: Counter[str] = attrs.field(factory=Counter)
     fidelity: Counter[str] = attrs.field(factory=Counter)
     agents: set[str] = attrs.field(factory=set)
-    ids: Counter[str] = attrs.field(factory=Counter)
 
     def add(self, verdict: Verdict) -> None:
         self.outcomes[verdict.outcome] += 1

@@ -163,7 +163,7 @@ def judge_run(run: Run, place: Place, desk: Desk) -> Verdict:
     """
     task = place.results.tasks.get(run.task_id)
     if run.problem is not None or task is None:
-        return _unscored(run, run.problem or _no_task(run, place))
+        return unscored_run(run, run.problem or _no_task(run, place))
     try:
         golds = desk.golds(task, place)
         return judge(
@@ -177,9 +177,9 @@ def judge_run(run: Run, place: Place, desk: Desk) -> Verdict:
     except GoldSetError:
         raise
     except MultigoldError as error:
-        return _unscored(run, Reason(code="bad_run", sentence=f"{run.place}: {error}"))
+        return unscored_run(run, Reason(code="bad_run", sentence=f"{run.place}: {error}"))
     except Exception as error:  # one bad run never stops a batch, whatever a stranger's file made of it
-        return _unscored(run, Reason(code="bad_run", sentence=f"{run.place}: {type(error).__name__}: {error}"))
+        return unscored_run(run, Reason(code="bad_run", sentence=f"{run.place}: {type(error).__name__}: {error}"))
 
 
 def _no_task(run: Run, place: Place) -> Reason:
@@ -191,7 +191,8 @@ def _no_task(run: Run, place: Place) -> Reason:
     )
 
 
-def _unscored(run: Run, reason: Reason) -> Verdict:
+def unscored_run(run: Run, reason: Reason) -> Verdict:
+    """Return the verdict on a run that cannot be scored."""
     trajectory: Trajectory = run.trajectory
     return Verdict(
         outcome="unscored",
