@@ -1,0 +1,96 @@
+"""Property tests for gold replays: Hypothesis strategies, laws as functions, and a pytest plugin.
+
+    from multigold.testing import assert_agrees_with, call_sequences
+
+Needs the extra `testing` (hypothesis, pytest). The names are loaded when they are first used, so that the plugin, which
+pytest imports in every run, imports nothing else.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from multigold.testing.failures import LAWS as LAWS
+    from multigold.testing.failures import LawError as LawError
+    from multigold.testing.gold_laws import MutationReport as MutationReport
+    from multigold.testing.gold_laws import assert_gold_matches_itself as assert_gold_matches_itself
+    from multigold.testing.gold_laws import assert_mutations_do_not_match as assert_mutations_do_not_match
+    from multigold.testing.gold_laws import assert_order_independent as assert_order_independent
+    from multigold.testing.gold_laws import assert_readings_distinct as assert_readings_distinct
+    from multigold.testing.gold_strategies import Mutation as Mutation
+    from multigold.testing.gold_strategies import interleavings as interleavings
+    from multigold.testing.gold_strategies import mutations as mutations
+    from multigold.testing.gold_strategies import simple_mutations as simple_mutations
+    from multigold.testing.gold_strategies import write_orders as write_orders
+    from multigold.testing.laws import assert_agrees_with as assert_agrees_with
+    from multigold.testing.laws import assert_initial_state_untouched as assert_initial_state_untouched
+    from multigold.testing.laws import assert_reads_change_nothing as assert_reads_change_nothing
+    from multigold.testing.laws import assert_replay_deterministic as assert_replay_deterministic
+    from multigold.testing.strategies import broken_calls as broken_calls
+    from multigold.testing.strategies import call_sequences as call_sequences
+    from multigold.testing.strategies import plausible_calls as plausible_calls
+
+_HOMES = {
+    "failures": ("LAWS", "LawError"),
+    "gold_laws": (
+        "MutationReport",
+        "assert_gold_matches_itself",
+        "assert_mutations_do_not_match",
+        "assert_order_independent",
+        "assert_readings_distinct",
+    ),
+    "gold_strategies": ("Mutation", "interleavings", "mutations", "simple_mutations", "write_orders"),
+    "laws": (
+        "assert_agrees_with",
+        "assert_initial_state_untouched",
+        "assert_reads_change_nothing",
+        "assert_replay_deterministic",
+    ),
+    "strategies": ("broken_calls", "call_sequences", "plausible_calls"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "LAWS",
+    "LawError",
+    "Mutation",
+    "MutationReport",
+    "assert_agrees_with",
+    "assert_gold_matches_itself",
+    "assert_initial_state_untouched",
+    "assert_mutations_do_not_match",
+    "assert_order_independent",
+    "assert_readings_distinct",
+    "assert_reads_change_nothing",
+    "assert_replay_deterministic",
+    "broken_calls",
+    "call_sequences",
+    "interleavings",
+    "mutations",
+    "plausible_calls",
+    "simple_mutations",
+    "write_orders",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'multigold.testing' has no attribute {name!r}")
+    try:
+        value = getattr(import_module(f"multigold.testing.{_HOME[name]}"), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("hypothesis", "pytest"):
+            raise
+        from multigold.errors import MissingExtraError
+
+        raise MissingExtraError(
+            f"multigold.testing needs {error.name}", remedy="Install the extra: pip install 'multigold[testing]'."
+        ) from error
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,279 @@
+"""The laws of golds and gold sets, as functions that raise `LawError` where one does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import attrs
+
+from multigold.admission import Admitted, CompiledGolds, compile_golds, expand
+from multigold.audit.orders import differing_orders
+from multigold.catalogues.distinct import overlaps
+from multigold.environments.base import Environment, replay
+from multigold.model.gold import Actions, Choices, GoldSet, Reading
+from multigold.model.task import Task, ToolCall
+from multigold.model.trajectory import Trajectory
+from multigold.model.verdict import Verdict
+from multigold.scoring import judge
+from multigold.state.database import EndState
+from multigold.state.delta import Delta, diff
+from multigold.state.equivalence import check_names, comparable, normal_form
+from multigold.testing.failures import LAWS, LawError
+from multigold.testing.gold_strategies import Mutation, drawn_mutations, simple_mutations
+from multigold.testing.search import RUNS, search
+from multigold.testing.strategies import Repertoire
+
+
+def members_of(reading: Reading, where: str = "") -> Iterator[tuple[str, tuple[ToolCall, ...], bool]]:
+    """Yield label, calls, and whether they may fail, of every member of a reading that is calls.
+
+    Raises:
+        GoldSetError: Where slots are wrong or there are too many combinations.
+    """
+    for form in reading.admits:
+        if isinstance(form, Actions):
+            yield form.label, form.calls, False
+        elif isinstance(form, Choices):
+            for label, calls in expand(form, where=where):
+                yield label, calls, form.infeasible == "skip"
+
+
+def _compiled(task: Task, golds: GoldSet | None, environment: Environment) -> CompiledGolds:
+    selected = golds if golds is None or golds.text is not None else golds.for_text(task.text_fingerprint())
+    return compile_golds(task, selected or golds, environment)
+
+
+def assert_gold_matches_itself(
+    task: Task, golds: GoldSet | None, environment: Environment, *, reading: str | None = None
+) -> None:
+    """Assert that an agent which makes the calls of a gold matches its reading.
+
+    Args:
+        task: The task.
+        golds: Its gold set; None for the benchmark's own gold.
+        environment: Where calls are replayed.
+        reading: Only this reading; None for all.
+
+    Raises:
+        LawError: Where the law does not hold.
+        GoldSetError: Where the gold set itself is wrong: a call fails.
+    """
+    compiled = _compiled(task, golds, environment)
+    for member_of, label, calls in _golds(task, compiled, environment, reading):
+        verdict = judge(task, Trajectory.from_calls(calls), compiled, environment=environment)
+        if not _matches(verdict, member_of):
+            raise LawError(
+                LAWS["gold_matches_itself"],
+                f"{_named(member_of, label)} is not matched",
+                calls=calls,
+                delta=_distance(verdict, member_of),
+            )
+
+
+def _golds(
+    task: Task, compiled: CompiledGolds, environment: Environment, only: str | None
+) -> Iterator[tuple[str, str, tuple[ToolCall, ...]]]:
+    """Yield reading, label and calls of every member that can be made, or those of the benchmark's own gold."""
+    if compiled.gold_set is None:
+        yield "benchmark", "", (task.criteria.actions if task.criteria else None) or ()
+        return
+    for reading in compiled.gold_set.readings:
+        if only in (None, reading.id):
+            for label, calls, may_fail in members_of(reading, compiled.gold_set.source):
+                if not (may_fail and replay(environment, calls, initial=compiled.start).refusals):
+                    yield reading.id, label, calls
+
+
+def _named(reading: str, label: str) -> str:
+    return f"the reading {reading}{f' ({label})' if label else ''}"
+
+
+def _matches(verdict: Verdict, reading: str) -> bool:
+    if reading == "benchmark" and not verdict.matches:
+        return bool(verdict.benchmark_matched)
+    return any(match.reading == reading and not match.equivalences for match in verdict.matches)
+
+
+def _distance(verdict: Verdict, reading: str) -> Delta | None:
+    return next((c.delta for c in verdict.comparisons if c.reading == reading), None)
+
+
+@attrs.frozen(kw_only=True)
+class MutationReport:
+    """What became of the mutations of a gold set.
+
+    Attributes:
+        tried: How many were tried.
+        inert: Those that end in the gold's own state, each in a sentence.
+        admitted: Those that end in another state which some reading admits, each in a sentence.
+        refused: How many had a call that failed where none of the gold's did.
+    """
+
+    tried: int = 0
+    inert: tuple[str, ...] = ()
+    admitted: tuple[str, ...] = ()
+    refused: int = 0
+
+
+def assert_mutations_do_not_match(
+    task: Task,
+    golds: GoldSet | None,
+    environment: Environment,
+    *,
+    reading: str | None = None,
+    scorer: Callable[[Sequence[ToolCall]], bool] | None = None,
+    examples: Iterable[ToolCall] = (),
+    runs: int = RUNS,
+    seed: int | None = None,
+) -> MutationReport:
+    """Assert that a mutated gold matches no reading unless its end state is one that the reading admits.
+
+    Every write is dropped and doubled; arguments are altered and writes added at random.
+
+    Args:
+        task: The task.
+        golds: Its gold set; None for the benchmark's own gold alone.
+        environment: Where calls are replayed.
+        reading: Only the golds of this reading; None for all.
+        scorer: Your own scorer: tells whether calls are matched. None for `multigold.score`, strictly.
+        examples: Calls whose arguments serve as examples for altered ones.
+        runs: Random mutations to try per gold.
+        seed: Another seed tries others.
+
+    Returns:
+        The mutations that are inert, and those that another reading or member admits.
+
+    Raises:
+        LawError: Where the law does not hold.
+        GoldSetError: Where the gold set itself is wrong: a call fails.
+    """
+    compiled = _compiled(task, golds, environment)
+    trial = _MutationTrial(task, compiled, environment, scorer)
+    for _, _, calls in _golds(task, compiled, environment, reading):
+        gold = trial.gold(calls)
+        for mutation in simple_mutations(environment, calls):
+            gold(mutation)
+        repertoire = Repertoire(environment, compiled.start, (*calls, *examples))
+        search(drawn_mutations(repertoire, calls), gold, runs=runs, seed=seed)
+    return trial.report
+
+
+class _MutationTrial:
+    """Tries mutations and keeps the report."""
+
+    def __init__(
+        self,
+        task: Task,
+        compiled: CompiledGolds,
+        environment: Environment,
+        scorer: Callable[[Sequence[ToolCall]], bool] | None,
+    ) -> None:
+        self.compiled = compiled
+        self.environment = environment
+        self.scorer = scorer or (lambda calls: _is_matched(task, compiled, environment, calls))
+        self.report = MutationReport()
+
+    def gold(self, calls: Sequence[ToolCall]) -> Callable[[Mutation], None]:
+        """Return the check of one gold's mutations."""
+        done = replay(self.environment, calls, initial=self.compiled.start)
+        end = self.compiled.candidate(done.end_state).state
+        return lambda mutation: self._try(mutation, end, len(done.refusals))
+
+    def _try(self, mutation: Mutation, end: EndState, refusals: int) -> None:
+        done = replay(self.environment, mutation.calls, initial=self.compiled.start)
+        state = self.compiled.candidate(done.end_state).state
+        inert = not diff(end, state)
+        admitting = () if inert else self._admitting(state)
+        self._note(mutation, inert, admitting, len(done.refusals) > refusals)
+        if not inert and not admitting and self.scorer(mutation.calls):
+            detail = f"the gold {mutation.sentence}, is matched although it ends in another state"
+            raise LawError(LAWS["mutations_do_not_match"], detail, calls=mutation.calls, delta=diff(end, state))
+
+    def _admitting(self, state: EndState) -> tuple[str, ...]:
+        """Return the readings that admit a state, by looking at states and patterns and not at a verdict."""
+        return tuple(admitted.reading.id for admitted in self.compiled.readings if self._admits(admitted, state))
+
+    def _admits(self, admitted: Admitted, state: EndState) -> bool:
+        if any(not diff(member.state, state) for member in admitted.members):
+            return True
+        initial, changes = self.compiled.initial, diff(self.compiled.initial, state)
+        return any(not any(pattern.faults(initial, state, changes)) for pattern in admitted.patterns)
+
+    def _note(self, mutation: Mutation, inert: bool, admitting: Sequence[str], refused: bool) -> None:
+        report = self.report
+        admitted = (f"{mutation.sentence}: admitted by {', '.join(admitting)}",) if admitting else ()
+        self.report = attrs.evolve(
+            report,
+            tried=report.tried + 1,
+            inert=_added(report.inert, (mutation.sentence,) if inert else ()),
+            admitted=_added(report.admitted, admitted),
+            refused=report.refused + refused,
+        )
+
+
+def _added(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*known, *more)))
+
+
+def _is_matched(task: Task, compiled: CompiledGolds, environment: Environment, calls: Sequence[ToolCall]) -> bool:
+    verdict = judge(task, Trajectory.from_calls(calls), compiled, environment=environment)
+    return bool(verdict.matches) or bool(verdict.benchmark_matched)
+
+
+def assert_order_independent(
+    environment: Environment,
+    gold: Sequence[ToolCall],
+    *,
+    equivalences: Sequence[str] = (),
+    initial: EndState | None = None,
+    synchronise: bool = True,
+) -> None:
+    """Assert that the writes of a gold end in the same state in any order in which every call can be made.
+
+    Args:
+        environment: Where calls are replayed.
+        gold: The gold's calls.
+        equivalences: Names of equivalences under which end states are compared.
+        initial: The state to start in; None for the environment's own.
+        synchronise: Whether to bring the two sides in step after each call.
+
+    Raises:
+        LawError: Where the law does not hold; it names the equivalences that would cure it, if any do.
+        CallError: Where an equivalence is unknown.
+    """
+    names, start = check_names(equivalences), initial or environment.initial
+    end = replay(environment, gold, initial=start, synchronise=synchronise).end_state
+    end = comparable(end, start, environment.conventions)
+    for order in differing_orders(environment, gold, initial=start, synchronise=synchronise):
+        forms = [normal_form(state, start, names, environment.conventions) for state in (end, order.end_state)]
+        if forms[0] != forms[1]:
+            under = f" under {' + '.join(names)}" if names else ""
+            cured = f"; {' + '.join(order.cures)} would make it the same" if order.cures else ""
+            detail = f"in this order they end in another state{under}{cured}"
+            raise LawError(LAWS["order_independent"], detail, calls=order.calls, delta=order.delta)
+
+
+def assert_readings_distinct(task: Task, golds: GoldSet, environment: Environment | None = None) -> None:
+    """Assert that no end state of a reading is admitted by another one, unless the gold set declares the overlap.
+
+    Readings that are `off` for the task's text are left out. Two patterns are held to be distinct unless a listed end
+    state is in both.
+
+    Args:
+        task: The task.
+        golds: Its gold set.
+        environment: Where calls are replayed; not needed where every form gives its state outright.
+
+    Raises:
+        LawError: Where the law does not hold.
+        GoldSetError: Where the gold set itself is wrong: a call fails.
+    """
+    selected = (golds if golds.text is not None else golds.for_text(task.text_fingerprint())) or golds
+    counted = tuple(reading for reading in selected.readings if reading.standing != "off")
+    compiled = compile_golds(task, attrs.evolve(selected, readings=counted), environment)
+    declared = {frozenset(pair) for pair in golds.overlaps}
+    for overlap in overlaps(compiled):
+        if overlap.kind == "shared" and frozenset(overlap.readings) not in declared:
+            one, other = overlap.readings
+            member = f", such as {overlap.member}" if overlap.member else ""
+            raise LawError(LAWS["readings_distinct"], f"{one} and {other} share an end state{member}")

@@ -1,0 +1,245 @@
+"""The laws of an environment, as functions that raise `LawError` where one does not hold.
+
+Each searches for a counterexample and shrinks it, always in the same way: the same input gives the same answer, and
+nothing is written to disk. `runs` says how many examples are tried; `seed` varies them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+from collections.abc import Iterable, Sequence
+
+import attrs
+from hypothesis import strategies as st
+
+from multigold.environments.base import Drafts, Environment, Outcome, Replay, replay, step
+from multigold.model.task import ToolCall, without_nulls
+from multigold.state.canonical import same
+from multigold.state.database import Database, EndState
+from multigold.state.delta import Delta, diff
+from multigold.state.equivalence import check_names, comparable, normal_form
+from multigold.testing.failures import LAWS, LawError, outcome_text
+from multigold.testing.gold_strategies import Interleaving, interleavings
+from multigold.testing.search import RUNS, search
+from multigold.testing.strategies import call_sequences
+
+
+def _sequences(
+    environment: Environment, initial: EndState | None, examples: Iterable[ToolCall], calls: Sequence[ToolCall] | None
+) -> st.SearchStrategy[tuple[ToolCall, ...]]:
+    if calls is not None:
+        return st.just(tuple(calls))
+    return call_sequences(environment, initial=initial, examples=examples)
+
+
+def assert_replay_deterministic(
+    environment: Environment,
+    calls: Sequence[ToolCall] | None = None,
+    *,
+    initial: EndState | None = None,
+    examples: Iterable[ToolCall] = (),
+    runs: int = RUNS,
+    seed: int | None = None,
+) -> None:
+    """Assert that replaying the same calls twice, with other calls replayed in between, comes to the same.
+
+    Args:
+        environment: The environment.
+        calls: The calls; None to try generated sequences.
+        initial: The state to start in; None for the environment's own.
+        examples: Calls whose arguments serve as examples for generated ones.
+        runs: Generated sequences to try.
+        seed: Another seed tries others.
+
+    Raises:
+        LawError: Where the law does not hold.
+    """
+
+    def check(sequences: tuple[tuple[ToolCall, ...], tuple[ToolCall, ...]]) -> None:
+        chosen, between = sequences
+        first = replay(environment, chosen, initial=initial)
+        replay(environment, between, initial=initial)
+        again = replay(environment, chosen, initial=initial)
+        _same_replays("replay_deterministic", first, again, ("at first", "the second time"))
+
+    given_calls = _sequences(environment, initial, examples, calls)
+    others = call_sequences(environment, initial=initial, examples=examples, max_size=3)
+    search(st.tuples(given_calls, others), check, runs=runs, seed=seed)
+
+
+def _same_replays(law: str, first: Replay, again: Replay, names: tuple[str, str]) -> None:
+    calls = [outcome.call for outcome in first.outcomes]
+    for number, (one, other) in enumerate(zip(first.outcomes, again.outcomes, strict=True)):
+        if not same_outcome(one, other):
+            said = f"call {number} is {outcome_text(one)} {names[0]} and {outcome_text(other)} {names[1]}"
+            raise LawError(LAWS[law], said, calls=calls)
+    delta = diff(first.end_state, again.end_state)
+    if delta:
+        raise LawError(LAWS[law], f"the end state {names[0]} is not that {names[1]}", calls=calls, delta=delta)
+
+
+def same_outcome(one: Outcome, other: Outcome, *, observations: bool = True) -> bool:
+    """Tell whether two calls came to the same: the same answer, nulls aside, or the same kind of refusal.
+
+    Args:
+        one: What came of one call.
+        other: What came of the other.
+        observations: Whether answers are compared at all.
+    """
+    if one.refusal is not None or other.refusal is not None:
+        return one.refusal is not None and other.refusal is not None and one.refusal.kind == other.refusal.kind
+    return not observations or same(without_nulls(one.observation), without_nulls(other.observation))
+
+
+def assert_reads_change_nothing(
+    environment: Environment,
+    gold: Sequence[ToolCall] = (),
+    *,
+    initial: EndState | None = None,
+    examples: Iterable[ToolCall] = (),
+    runs: int = RUNS,
+    seed: int | None = None,
+) -> None:
+    """Assert that reads and cleanly failing calls, put into a gold anywhere, change no end state.
+
+    Args:
+        environment: The environment.
+        gold: The calls that they are put into; none to try reads on the initial state alone.
+        initial: The state to start in; None for the environment's own.
+        examples: Calls whose arguments serve as examples for generated ones.
+        runs: Interleavings to try.
+        seed: Another seed tries others.
+
+    Raises:
+        LawError: Where the law does not hold.
+    """
+    alone = replay(environment, gold, initial=initial).end_state
+
+    def check(woven: Interleaving) -> None:
+        delta = diff(alone, replay(environment, woven.calls, initial=initial).end_state)
+        if delta:
+            put = ", ".join(map(str, woven.inserted))
+            raise LawError(
+                LAWS["reads_change_nothing"],
+                f"calls {put} were put in, and the end state is another",
+                calls=woven.calls,
+                delta=delta,
+            )
+
+    search(interleavings(environment, gold, initial=initial, examples=examples), check, runs=runs, seed=seed)
+
+
+def assert_initial_state_untouched(
+    environment: Environment,
+    calls: Sequence[ToolCall] | None = None,
+    *,
+    initial: EndState | None = None,
+    examples: Iterable[ToolCall] = (),
+    runs: int = RUNS,
+    seed: int | None = None,
+) -> None:
+    """Assert that a replay leaves the state that it starts from as it was.
+
+    The calls are run on a copy, so that a tool which breaks the law does no harm to the environment.
+
+    Args:
+        environment: The environment.
+        calls: The calls; None to try generated sequences.
+        initial: The state to start in; None for the environment's own.
+        examples: Calls whose arguments serve as examples for generated ones.
+        runs: Generated sequences to try.
+        seed: Another seed tries others.
+
+    Raises:
+        LawError: Where the law does not hold.
+    """
+    pristine = initial or environment.initial
+    print_before = _imprint(_copy_of(pristine))
+    fresh = [_copy_of(pristine)]
+    drawn_in = attrs.evolve(environment, initial=_copy_of(pristine))
+
+    def check(chosen: tuple[ToolCall, ...]) -> None:
+        replay(environment, chosen, initial=fresh[0])
+        if _imprint(fresh[0]) != print_before:
+            delta = diff(pristine, _copy_of(fresh[0]))
+            fresh[0] = _copy_of(pristine)
+            raise LawError(
+                LAWS["initial_state_untouched"],
+                "the state that the calls started from is another afterwards",
+                calls=chosen,
+                delta=delta,
+            )
+
+    search(_sequences(drawn_in, None, examples, calls), check, runs=runs, seed=seed)
+
+
+def _imprint(state: EndState) -> bytes:
+    """Return a digest of all that a state holds, worked out afresh (the fingerprint of a root is kept)."""
+    hashed = hashlib.blake2b()
+    for _, database in state.sides():
+        for record in database.records():
+            hashed.update(marshal.dumps(record, 2))
+    return hashed.digest()
+
+
+def _copy_of(state: EndState) -> EndState:
+    copies = {side: Database.from_json(database.to_json()) for side, database in state.sides()}
+    return EndState(copies["agent"], user=copies.get("user"))
+
+
+def assert_agrees_with(
+    environment: Environment,
+    other: Environment,
+    *,
+    calls: Sequence[ToolCall] | None = None,
+    examples: Iterable[ToolCall] = (),
+    equivalences: Sequence[str] = (),
+    observations: bool = True,
+    runs: int = RUNS,
+    seed: int | None = None,
+) -> None:
+    """Assert that two environments are the same to whoever calls their tools.
+
+    Args:
+        environment: One environment; calls are generated from its tools and state.
+        other: The other, with the same initial state.
+        calls: The calls; None to try generated sequences.
+        examples: Calls whose arguments serve as examples for generated ones, such as those of golds.
+        equivalences: Names of equivalences under which end states are compared, such as `minted-ids`.
+        observations: Whether answers are compared as well.
+        runs: Generated sequences to try.
+        seed: Another seed tries others.
+
+    Raises:
+        LawError: Where the law does not hold, or the initial states differ.
+        CallError: Where an equivalence is unknown.
+    """
+    names = check_names(equivalences)
+    apart = diff(environment.initial, other.initial)
+    if apart:
+        raise LawError(LAWS["agrees_with"], "the initial states differ", delta=apart)
+
+    def check(chosen: tuple[ToolCall, ...]) -> None:
+        ours, theirs = Drafts(environment.initial), Drafts(other.initial)
+        for number, call in enumerate(chosen):
+            one, two = step(environment, ours, call), step(other, theirs, call)
+            if not same_outcome(one, two, observations=observations):
+                said = f"call {number} is {outcome_text(one)} in one and {outcome_text(two)} in the other"
+                raise LawError(LAWS["agrees_with"], said, calls=chosen)
+        delta = _apart(environment, ours.freeze(), other, theirs.freeze(), names)
+        if delta:
+            raise LawError(LAWS["agrees_with"], "the end states differ", calls=chosen, delta=delta)
+
+    search(_sequences(environment, None, examples, calls), check, runs=runs, seed=seed)
+
+
+def _apart(one: Environment, ours: EndState, other: Environment, theirs: EndState, names: Sequence[str]) -> Delta:
+    """Return what differs between two end states whose initial states are the same, not walking whole databases."""
+    moved = diff(other.initial, comparable(theirs, other.initial, one.conventions))
+    ours, theirs = comparable(ours, one.initial, one.conventions), moved.apply(one.initial)
+    if names and normal_form(ours, one.initial, names, one.conventions) == normal_form(
+        theirs, one.initial, names, one.conventions
+    ):
+        return Delta({})
+    return diff(ours, theirs)
