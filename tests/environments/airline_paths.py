@@ -35,38 +35,38 @@ class Paths:
     canonical: bool | None = None
 
 
-def _call(name: str, **arguments: Json) -> ToolCall:
+def call(name: str, **arguments: Json) -> ToolCall:
     return ToolCall(name, arguments)
 
 
-def _legs(*flights: str) -> list[Json]:
+def legs(*flights: str) -> list[Json]:
     """Return flights as calls name them from `HAT041 05-21`."""
     return [{"flight_number": leg.split()[0], "date": f"2024-{leg.split()[1]}"} for leg in flights]
 
 
-def _move(reservation: str, cabin: str, legs: list[Json], method: str) -> ToolCall:
+def move(reservation: str, cabin: str, legs: list[Json], method: str) -> ToolCall:
     arguments = {"reservation_id": reservation, "cabin": cabin, "flights": legs, "payment_id": method}
     return ToolCall("update_reservation_flights", arguments)
 
 
-def _bags(reservation: str, total: Json, nonfree: Json, method: str) -> ToolCall:
+def bags(reservation: str, total: Json, nonfree: Json, method: str) -> ToolCall:
     arguments = {"reservation_id": reservation, "total_baggages": total, "nonfree_baggages": nonfree}
     return ToolCall("update_reservation_baggages", {**arguments, "payment_id": method})
 
 
-def _people(reservation: str, *people: Json) -> ToolCall:
-    return _call("update_reservation_passengers", reservation_id=reservation, passengers=list(people))
+def people(reservation: str, *people: Json) -> ToolCall:
+    return call("update_reservation_passengers", reservation_id=reservation, passengers=list(people))
 
 
-def _cancel(reservation: str, **more: Json) -> ToolCall:
-    return _call("cancel_reservation", reservation_id=reservation, **more)
+def cancel(reservation: str, **more: Json) -> ToolCall:
+    return call("cancel_reservation", reservation_id=reservation, **more)
 
 
-def _certificate(amount: Json, user: str = "noah_muller_9847") -> ToolCall:
-    return _call("send_certificate", user_id=user, amount=amount)
+def certificate(amount: Json, user: str = "noah_muller_9847") -> ToolCall:
+    return call("send_certificate", user_id=user, amount=amount)
 
 
-def _pay(*payments: tuple[str, Json]) -> list[Json]:
+def pay(*payments: tuple[str, Json]) -> list[Json]:
     return [{"payment_id": method, "amount": amount} for method, amount in payments]
 
 
@@ -77,183 +77,183 @@ IVAN = {"first_name": "Ivan", "last_name": "Rossi", "dob": "1954-01-14"}
 OLIVIA = {"first_name": "Olivia", "last_name": "Santos", "dob": "1984-06-23"}
 LEI = {"first_name": "Lei", "last_name": "Johansson", "dob": "1995-10-22"}
 OMAR = {"first_name": "Omar", "last_name": "Rossi", "dob": "1970-06-06"}
-NEW_YORK = _legs("HAT169 05-17", "HAT033 05-19")
-STAY = _legs("HAT202 05-21", "HAT232 05-21")
-DIRECT = _legs("HAT041 05-21")
+NEW_YORK = legs("HAT169 05-17", "HAT033 05-19")
+STAY = legs("HAT202 05-21", "HAT232 05-21")
+DIRECT = legs("HAT041 05-21")
 
 
-def _book(**changes: Json) -> ToolCall:
+def book(**changes: Json) -> ToolCall:
     """Return the booking of task 29 (282 dollars), with some arguments changed."""
     arguments = {
         "user_id": "raj_brown_5782", "origin": "DTW", "destination": "JFK", "flight_type": "round_trip",
-        "cabin": "economy", "flights": NEW_YORK, "passengers": [RAJ], "payment_methods": _pay((RAJ_VISA, 282)),
+        "cabin": "economy", "flights": NEW_YORK, "passengers": [RAJ], "payment_methods": pay((RAJ_VISA, 282)),
         "total_baggages": 1, "nonfree_baggages": 0, "insurance": "no",
     }  # fmt: skip
     return ToolCall("book_reservation", {**arguments, **changes})
 
 
-def _one_way(origin: str, destination: str, leg: str, amount: int, **changes: Json) -> ToolCall:
-    trip = {"origin": origin, "destination": destination, "flight_type": "one_way", "flights": _legs(leg)}
-    return _book(**trip, total_baggages=0, payment_methods=_pay((RAJ_VISA, amount)), **changes)
+def one_way(origin: str, destination: str, leg: str, amount: int, **changes: Json) -> ToolCall:
+    trip = {"origin": origin, "destination": destination, "flight_type": "one_way", "flights": legs(leg)}
+    return book(**trip, total_baggages=0, payment_methods=pay((RAJ_VISA, amount)), **changes)
 
 
-UPGRADE, THEN_MOVE = _move("OWZ4XL", "economy", STAY, IVAN_CARD), _move("OWZ4XL", "economy", DIRECT, IVAN_CARD)
+UPGRADE, THEN_MOVE = move("OWZ4XL", "economy", STAY, IVAN_CARD), move("OWZ4XL", "economy", DIRECT, IVAN_CARD)
 TWO_STEP = (UPGRADE, THEN_MOVE)
-UPGRADE_ON_GIFT = _move("OWZ4XL", "economy", STAY, IVAN_GIFT_B)
-MOVE_29 = _move("VA5SGQ", "economy", NEW_YORK, RAJ_VISA)
-OUT, BACK = _one_way("DTW", "JFK", "HAT169 05-17", 171), _one_way("JFK", "DTW", "HAT033 05-19", 111)
-STAY_29 = _legs("HAT035 05-17", "HAT066 05-17", "HAT002 05-19", "HAT106 05-20")
-MOVE_27 = _move("M61CQM", "economy", _legs("HAT223 05-15", "HAT039 05-16"), "credit_card_5447957")
-FULL = _move("M61CQM", "economy", _legs("HAT223 05-15", "HAT133 05-16"), "credit_card_5447957")
+UPGRADE_ON_GIFT = move("OWZ4XL", "economy", STAY, IVAN_GIFT_B)
+MOVE_29 = move("VA5SGQ", "economy", NEW_YORK, RAJ_VISA)
+OUT, BACK = one_way("DTW", "JFK", "HAT169 05-17", 171), one_way("JFK", "DTW", "HAT033 05-19", 111)
+STAY_29 = legs("HAT035 05-17", "HAT066 05-17", "HAT002 05-19", "HAT106 05-20")
+MOVE_27 = move("M61CQM", "economy", legs("HAT223 05-15", "HAT039 05-16"), "credit_card_5447957")
+FULL = move("M61CQM", "economy", legs("HAT223 05-15", "HAT133 05-16"), "credit_card_5447957")
 UPGRADES_44 = tuple(
-    _move(reservation, "business", _legs(*legs), "credit_card_4196779")
-    for reservation, *legs in (
+    move(reservation, "business", legs(*flights), "credit_card_4196779")
+    for reservation, *flights in (
         ("NM1VX1", "HAT300 05-25", "HAT208 05-27"),
         ("H8Q05L", "HAT268 05-24"),
         ("KC18K6", "HAT300 05-21", "HAT215 05-21"),
     )
 )
 GIFT_17 = "gift_card_8190333"
-MOVE_17 = _move("FQ8APE", "economy", _legs("HAT056 05-25", "HAT138 05-25"), GIFT_17)
-NEW_15, GIFT_15 = _legs("HAT110 05-24", "HAT172 05-24"), "gift_card_8887175"
-STAY_15 = _legs("HAT227 05-23", "HAT139 05-23")
+MOVE_17 = move("FQ8APE", "economy", legs("HAT056 05-25", "HAT138 05-25"), GIFT_17)
+NEW_15, GIFT_15 = legs("HAT110 05-24", "HAT172 05-24"), "gift_card_8887175"
+STAY_15 = legs("HAT227 05-23", "HAT139 05-23")
 READS = (
-    _call("get_user_details", user_id="raj_brown_5782"),
-    _call("search_direct_flight", origin="DTW", destination="JFK", date="2024-05-17"),
-    _call("calculate", expression="171 + 111"),
-    _call("transfer_to_human_agents", summary="x"),
+    call("get_user_details", user_id="raj_brown_5782"),
+    call("search_direct_flight", origin="DTW", destination="JFK", date="2024-05-17"),
+    call("calculate", expression="171 + 111"),
+    call("transfer_to_human_agents", summary="x"),
 )
 
 PATHS: dict[str, Paths] = {
     "reads, calculate and transfer": Paths((MOVE_29,), (READS[0], MOVE_29, *READS[1:]), True),
     "a read that fails": Paths(
-        (), (_call("get_reservation_details", reservation_id="NOPE"),), True, {0: "Reservation NOPE not found"}
+        (), (call("get_reservation_details", reservation_id="NOPE"),), True, {0: "Reservation NOPE not found"}
     ),
-    "certificate: 50 or 50.0": Paths((_certificate(50),), (_certificate(50.0),), True),
-    "certificate: 50 or text": Paths((_certificate(50),), (_certificate("50"),), True),
-    "certificate: one of 150 or three of 50": Paths((_certificate(150),), (_certificate(50),) * 3, False),
+    "certificate: 50 or 50.0": Paths((certificate(50),), (certificate(50.0),), True),
+    "certificate: 50 or text": Paths((certificate(50),), (certificate("50"),), True),
+    "certificate: one of 150 or three of 50": Paths((certificate(150),), (certificate(50),) * 3, False),
     "certificates: 50, 100 or 100, 50": Paths(
-        (_certificate(50), _certificate(100)), (_certificate(100), _certificate(50)), False
+        (certificate(50), certificate(100)), (certificate(100), certificate(50)), False
     ),
     "certificates to two users in either order": Paths(
-        (_certificate(50), _certificate(100, "raj_brown_5782")),
-        (_certificate(100, "raj_brown_5782"), _certificate(50)),
+        (certificate(50), certificate(100, "raj_brown_5782")),
+        (certificate(100, "raj_brown_5782"), certificate(50)),
         True,
     ),
     "certificate before or after a cancellation": Paths(
-        (_certificate(50), _cancel("VA5SGQ")), (_cancel("VA5SGQ"), _certificate(50)), True
+        (certificate(50), cancel("VA5SGQ")), (cancel("VA5SGQ"), certificate(50)), True
     ),
     "certificate before or after a move (task 27)": Paths(
-        (MOVE_27, _certificate(150, "ethan_martin_2396")), (_certificate(150, "ethan_martin_2396"), MOVE_27), True
+        (MOVE_27, certificate(150, "ethan_martin_2396")), (certificate(150, "ethan_martin_2396"), MOVE_27), True
     ),
     "a fourth certificate": Paths(
-        (_certificate(1),) * 3, (_certificate(1),) * 4, True, {3: "Too many certificates"}
+        (certificate(1),) * 3, (certificate(1),) * 4, True, {3: "Too many certificates"}
     ),
     "32: two steps or one call": Paths(TWO_STEP, (THEN_MOVE,), False),
     "32: two steps or moved first": Paths(
-        TWO_STEP, (_move("OWZ4XL", "basic_economy", DIRECT, IVAN_CARD), THEN_MOVE), False
+        TWO_STEP, (move("OWZ4XL", "basic_economy", DIRECT, IVAN_CARD), THEN_MOVE), False
     ),
     "32: refund on the card or on a gift card": Paths(
-        TWO_STEP, (UPGRADE, _move("OWZ4XL", "economy", DIRECT, IVAN_GIFT_A)), False
+        TWO_STEP, (UPGRADE, move("OWZ4XL", "economy", DIRECT, IVAN_GIFT_A)), False
     ),
     "32: upgrade on a short gift card": Paths((), (UPGRADE_ON_GIFT,), True, {0: "Gift card balance is not enough"}),
     "32: after a failed attempt": Paths(
         TWO_STEP, (UPGRADE_ON_GIFT, *TWO_STEP), True, {0: "Gift card balance is not enough"}
     ),
-    "32: and the same passengers": Paths(TWO_STEP, (*TWO_STEP, _people("OWZ4XL", IVAN, OLIVIA, LEI)), True),
-    "32: and passengers in another order": Paths(TWO_STEP, (*TWO_STEP, _people("OWZ4XL", OLIVIA, IVAN, LEI)), False),
-    "32: up and down again": Paths((), (UPGRADE, _move("OWZ4XL", "basic_economy", STAY, IVAN_CARD)), False),
-    "an update that keeps everything": Paths((), (_move("OWZ4XL", "basic_economy", STAY, IVAN_CARD),), True),
-    "flights in reverse": Paths((), (_move("OWZ4XL", "basic_economy", STAY[::-1], IVAN_CARD),), False),
-    "no flights at all": Paths((), (_move("OWZ4XL", "basic_economy", [], IVAN_CARD),), False),
+    "32: and the same passengers": Paths(TWO_STEP, (*TWO_STEP, people("OWZ4XL", IVAN, OLIVIA, LEI)), True),
+    "32: and passengers in another order": Paths(TWO_STEP, (*TWO_STEP, people("OWZ4XL", OLIVIA, IVAN, LEI)), False),
+    "32: up and down again": Paths((), (UPGRADE, move("OWZ4XL", "basic_economy", STAY, IVAN_CARD)), False),
+    "an update that keeps everything": Paths((), (move("OWZ4XL", "basic_economy", STAY, IVAN_CARD),), True),
+    "flights in reverse": Paths((), (move("OWZ4XL", "basic_economy", STAY[::-1], IVAN_CARD),), False),
+    "no flights at all": Paths((), (move("OWZ4XL", "basic_economy", [], IVAN_CARD),), False),
     "29: cancelled, then booked, or the other way": Paths(
-        (_cancel("VA5SGQ"), _book()), (_book(), _cancel("VA5SGQ")), True
+        (cancel("VA5SGQ"), book()), (book(), cancel("VA5SGQ")), True
     ),
     "29: bag in the booking or afterwards": Paths(
-        (_book(),), (_book(total_baggages=0), _bags("HATHAT", 1, 0, RAJ_VISA)), True
+        (book(),), (book(total_baggages=0), bags("HATHAT", 1, 0, RAJ_VISA)), True
     ),
     "29: who pays for a free bag": Paths(
-        (MOVE_29, _bags("VA5SGQ", 1, 0, RAJ_VISA)), (MOVE_29, _bags("VA5SGQ", 1, 0, RAJ_GIFT)), True
+        (MOVE_29, bags("VA5SGQ", 1, 0, RAJ_VISA)), (MOVE_29, bags("VA5SGQ", 1, 0, RAJ_GIFT)), True
     ),
-    "29: which card": Paths((_book(),), (_book(payment_methods=_pay((RAJ_MASTER, 282))),), False),
+    "29: which card": Paths((book(),), (book(payment_methods=pay((RAJ_MASTER, 282))),), False),
     "29: insured or not": Paths(
-        (_book(),), (_book(insurance="yes", payment_methods=_pay((RAJ_VISA, 312))),), False
+        (book(),), (book(insurance="yes", payment_methods=pay((RAJ_VISA, 312))),), False
     ),
     "29: order of payments": Paths(
-        (_book(payment_methods=_pay((RAJ_GIFT, 279), (RAJ_VISA, 3))),),
-        (_book(payment_methods=_pay((RAJ_VISA, 3), (RAJ_GIFT, 279))),),
+        (book(payment_methods=pay((RAJ_GIFT, 279), (RAJ_VISA, 3))),),
+        (book(payment_methods=pay((RAJ_VISA, 3), (RAJ_GIFT, 279))),),
         False,
     ),
-    "29: one round trip or two one-ways": Paths((_book(total_baggages=0),), (OUT, BACK), False),
+    "29: one round trip or two one-ways": Paths((book(total_baggages=0),), (OUT, BACK), False),
     "29: two one-ways in either order": Paths((OUT, BACK), (BACK, OUT), False),
-    "29: the kind of trip is what was said": Paths((_book(),), (_book(flight_type="one_way"),), False),
-    "29: booked, cancelled and booked again": Paths((_book(),), (_book(), _cancel("HATHAT"), _book()), False),
+    "29: the kind of trip is what was said": Paths((book(),), (book(flight_type="one_way"),), False),
+    "29: booked, cancelled and booked again": Paths((book(),), (book(), cancel("HATHAT"), book()), False),
     "29: move and free bag in either order": Paths(
-        (MOVE_29, _bags("VA5SGQ", 1, 0, RAJ_VISA)), (_bags("VA5SGQ", 1, 0, RAJ_VISA), MOVE_29), True
+        (MOVE_29, bags("VA5SGQ", 1, 0, RAJ_VISA)), (bags("VA5SGQ", 1, 0, RAJ_VISA), MOVE_29), True
     ),
     "move and paid bag in either order": Paths(
-        (MOVE_29, _bags("VA5SGQ", 1, 1, RAJ_VISA)), (_bags("VA5SGQ", 1, 1, RAJ_VISA), MOVE_29), False
+        (MOVE_29, bags("VA5SGQ", 1, 1, RAJ_VISA)), (bags("VA5SGQ", 1, 1, RAJ_VISA), MOVE_29), False
     ),
     "bags in one call or two": Paths(
-        (_bags("VA5SGQ", 2, 1, RAJ_VISA),),
-        (_bags("VA5SGQ", 1, 0, RAJ_VISA), _bags("VA5SGQ", 2, 1, RAJ_VISA)),
+        (bags("VA5SGQ", 2, 1, RAJ_VISA),),
+        (bags("VA5SGQ", 1, 0, RAJ_VISA), bags("VA5SGQ", 2, 1, RAJ_VISA)),
         True,
     ),
     "two paid bags in one call or two": Paths(
-        (_bags("VA5SGQ", 2, 2, RAJ_VISA),),
-        (_bags("VA5SGQ", 1, 1, RAJ_VISA), _bags("VA5SGQ", 2, 2, RAJ_VISA)),
+        (bags("VA5SGQ", 2, 2, RAJ_VISA),),
+        (bags("VA5SGQ", 1, 1, RAJ_VISA), bags("VA5SGQ", 2, 2, RAJ_VISA)),
         False,
     ),
     "updated bags: 1 or 1.0": Paths(
-        (_bags("VA5SGQ", 1, 0, RAJ_VISA),), (_bags("VA5SGQ", 1.0, 0, RAJ_VISA),), False, canonical=True
+        (bags("VA5SGQ", 1, 0, RAJ_VISA),), (bags("VA5SGQ", 1.0, 0, RAJ_VISA),), False, canonical=True
     ),
-    "updated bags: 1 or text": Paths((_bags("VA5SGQ", 1, 0, RAJ_VISA),), (_bags("VA5SGQ", "1", 0, RAJ_VISA),), False),
-    "updated bags: 1 or true": Paths((_bags("VA5SGQ", 1, 0, RAJ_VISA),), (_bags("VA5SGQ", True, 0, RAJ_VISA),), False),
-    "booking: paid 282 or 282.0": Paths((_book(),), (_book(payment_methods=_pay((RAJ_VISA, 282.0))),), True),
-    "booking: paid 282 or text": Paths((_book(),), (_book(payment_methods=_pay((RAJ_VISA, "282"))),), True),
-    "booking: bags 1 or 1.0": Paths((_book(),), (_book(total_baggages=1.0),), True),
-    "booking: a passenger's extra key": Paths((_book(),), (_book(passengers=[{**RAJ, "seat": "1A"}]),), True),
+    "updated bags: 1 or text": Paths((bags("VA5SGQ", 1, 0, RAJ_VISA),), (bags("VA5SGQ", "1", 0, RAJ_VISA),), False),
+    "updated bags: 1 or true": Paths((bags("VA5SGQ", 1, 0, RAJ_VISA),), (bags("VA5SGQ", True, 0, RAJ_VISA),), False),
+    "booking: paid 282 or 282.0": Paths((book(),), (book(payment_methods=pay((RAJ_VISA, 282.0))),), True),
+    "booking: paid 282 or text": Paths((book(),), (book(payment_methods=pay((RAJ_VISA, "282"))),), True),
+    "booking: bags 1 or 1.0": Paths((book(),), (book(total_baggages=1.0),), True),
+    "booking: a passenger's extra key": Paths((book(),), (book(passengers=[{**RAJ, "seat": "1A"}]),), True),
     "booking: a flight in lower case": Paths(
-        (_book(),), (_book(flights=_legs("hat169 05-17", "HAT033 05-19")),), False, {0: "Flight hat169 not found"}
+        (book(),), (book(flights=legs("hat169 05-17", "HAT033 05-19")),), False, {0: "Flight hat169 not found"}
     ),
-    "refund to a card or a gift card": Paths((MOVE_29,), (_move("VA5SGQ", "economy", NEW_YORK, RAJ_GIFT),), False),
-    "cancelled once or twice": Paths((_cancel("VA5SGQ"),), (_cancel("VA5SGQ"), _cancel("VA5SGQ")), False),
-    "a cancellation gives a gift card nothing": Paths((), (_cancel("OWZ4XL"),), False),
+    "refund to a card or a gift card": Paths((MOVE_29,), (move("VA5SGQ", "economy", NEW_YORK, RAJ_GIFT),), False),
+    "cancelled once or twice": Paths((cancel("VA5SGQ"),), (cancel("VA5SGQ"), cancel("VA5SGQ")), False),
+    "a cancellation gives a gift card nothing": Paths((), (cancel("OWZ4XL"),), False),
     "two cancellations in either order": Paths(
-        (_cancel("VA5SGQ"), _cancel("OWZ4XL")), (_cancel("OWZ4XL"), _cancel("VA5SGQ")), True
+        (cancel("VA5SGQ"), cancel("OWZ4XL")), (cancel("OWZ4XL"), cancel("VA5SGQ")), True
     ),
     "upgrade and cancellation in either order": Paths(
-        (UPGRADE, _cancel("OWZ4XL")), (_cancel("OWZ4XL"), UPGRADE), False
+        (UPGRADE, cancel("OWZ4XL")), (cancel("OWZ4XL"), UPGRADE), False
     ),
     "three updates on one card in either order": Paths(UPGRADES_44, UPGRADES_44[::-1], True),
     "booking with one certificate twice": Paths(
         (),
         (
-            _book(
+            book(
                 user_id="mei_brown_7075",
-                payment_methods=_pay(("certificate_6761175", 141), ("certificate_6761175", 141)),
+                payment_methods=pay(("certificate_6761175", 141), ("certificate_6761175", 141)),
             ),
         ),
         False,
         {0: "KeyError"},
     ),
     "booking with one gift card twice": Paths(
-        (_book(payment_methods=_pay((RAJ_GIFT, 279), (RAJ_VISA, 3))),),
-        (_book(payment_methods=_pay((RAJ_GIFT, 141), (RAJ_GIFT, 141))),),
+        (book(payment_methods=pay((RAJ_GIFT, 279), (RAJ_VISA, 3))),),
+        (book(payment_methods=pay((RAJ_GIFT, 141), (RAJ_GIFT, 141))),),
         False,
     ),
     "booking with a wrong total": Paths(
-        (), (_book(payment_methods=_pay((RAJ_VISA, 281))),), True, {0: "total price is 282, but paid 281"}
+        (), (book(payment_methods=pay((RAJ_VISA, 281))),), True, {0: "total price is 282, but paid 281"}
     ),
     "booking with a negative payment": Paths(
-        (_book(),), (_book(payment_methods=_pay((RAJ_VISA, 382), (RAJ_GIFT, -100))),), False
+        (book(),), (book(payment_methods=pay((RAJ_VISA, 382), (RAJ_GIFT, -100))),), False
     ),
     "update on an unknown method": Paths(
-        (), (_move("VA5SGQ", "economy", NEW_YORK, "credit_card_1"),), True, {0: "Payment method not found"}
+        (), (move("VA5SGQ", "economy", NEW_YORK, "credit_card_1"),), True, {0: "Payment method not found"}
     ),
     "update on a certificate": Paths(
         (),
-        (_move("SDZQKO", "economy", _legs("HAT228 05-27"), "certificate_8301303"),),
+        (move("SDZQKO", "economy", legs("HAT228 05-27"), "certificate_8301303"),),
         True,
         {0: "Certificate cannot be used to update reservation"},
     ),
@@ -261,41 +261,41 @@ PATHS: dict[str, Paths] = {
     "13: another cabin after landed flights": Paths(
         (),
         (
-            _move(
+            move(
                 "XEWRD9",
                 "economy",
-                _legs("HAT030 05-13", "HAT223 05-14", "HAT174 05-21"),
+                legs("HAT030 05-13", "HAT223 05-14", "HAT174 05-21"),
                 "gift_card_4643416",
             ),
         ),
         True,
         {0: "Flight HAT030 not available on date 2024-05-13"},
     ),
-    "paid bags as text": Paths((), (_bags("VA5SGQ", 1, "1", RAJ_VISA),), True, {0: "TypeError"}),
+    "paid bags as text": Paths((), (bags("VA5SGQ", 1, "1", RAJ_VISA),), True, {0: "TypeError"}),
     "fewer bags": Paths(
-        (_bags("VA5SGQ", 2, 2, RAJ_VISA),), (_bags("VA5SGQ", 2, 2, RAJ_VISA), _bags("VA5SGQ", 0, 0, RAJ_VISA)), False
+        (bags("VA5SGQ", 2, 2, RAJ_VISA),), (bags("VA5SGQ", 2, 2, RAJ_VISA), bags("VA5SGQ", 0, 0, RAJ_VISA)), False
     ),
     "a passenger too many": Paths(
-        (), (_people("VA5SGQ", RAJ, OMAR),), True, {0: "Number of passengers does not match"}
+        (), (people("VA5SGQ", RAJ, OMAR),), True, {0: "Number of passengers does not match"}
     ),
-    "an unknown argument": Paths((), (_cancel("VA5SGQ", reason="x"),), True, {0: "unexpected argument 'reason'"}),
-    "an unknown tool": Paths((), (_call("refund", reservation_id="VA5SGQ"),), True, {0: "not found"}),
+    "an unknown argument": Paths((), (cancel("VA5SGQ", reason="x"),), True, {0: "unexpected argument 'reason'"}),
+    "an unknown tool": Paths((), (call("refund", reservation_id="VA5SGQ"),), True, {0: "not found"}),
     "a fraction of a paid bag on a gift card": Paths(
-        (), (_bags("VA5SGQ", 2, 1.01, RAJ_GIFT),), False, {0: "a whole number is needed"}
+        (), (bags("VA5SGQ", 2, 1.01, RAJ_GIFT),), False, {0: "a whole number is needed"}
     ),
     "15: one call or two": Paths(
-        (_move("M05KNL", "economy", NEW_15, GIFT_15),),
-        (_move("M05KNL", "economy", STAY_15, GIFT_15), _move("M05KNL", "economy", NEW_15, GIFT_15)),
+        (move("M05KNL", "economy", NEW_15, GIFT_15),),
+        (move("M05KNL", "economy", STAY_15, GIFT_15), move("M05KNL", "economy", NEW_15, GIFT_15)),
         False,
     ),
     "17: free bags first": Paths(
-        (MOVE_17, _people("FQ8APE", OMAR), _bags("FQ8APE", 3, 0, GIFT_17)),
-        (_bags("FQ8APE", 3, 0, GIFT_17), _people("FQ8APE", OMAR), MOVE_17),
+        (MOVE_17, people("FQ8APE", OMAR), bags("FQ8APE", 3, 0, GIFT_17)),
+        (bags("FQ8APE", 3, 0, GIFT_17), people("FQ8APE", OMAR), MOVE_17),
         True,
     ),
     "17: bags first, one of them paid": Paths(
-        (MOVE_17, _people("FQ8APE", OMAR), _bags("FQ8APE", 3, 0, GIFT_17)),
-        (_bags("FQ8APE", 3, 1, GIFT_17), _people("FQ8APE", OMAR), MOVE_17),
+        (MOVE_17, people("FQ8APE", OMAR), bags("FQ8APE", 3, 0, GIFT_17)),
+        (bags("FQ8APE", 3, 1, GIFT_17), people("FQ8APE", OMAR), MOVE_17),
         False,
     ),
 }  # fmt: skip

@@ -51,33 +51,65 @@ def calculate(expression: Json) -> str:
 
 
 def _evaluate(expression: str) -> Number:
-    values: list[Number] = []
-    pending: list[str] = []  # operators and open parentheses, innermost last; signs as "u+" and "u-"
-    after_value = False
+    stacks = _Stacks()
     for token in _tokens(expression):
         if isinstance(token, int | float):
-            _expect(not after_value)
-            values.append(token)
-            after_value = True
+            stacks.number(token)
         elif token == "(":
-            _expect(not after_value and pending.count("(") < MAX_NESTING)
-            pending.append(token)
+            stacks.open()
         elif token == ")":
-            _expect(after_value)
-            _reduce(values, pending, 0)
-            _expect(bool(pending))
-            pending.pop()
-        elif after_value:
-            _reduce(values, pending, _BINDS[token] + (token == "**"))
-            pending.append(token)
-            after_value = False
+            stacks.close()
         else:
-            _expect(token in "+-")
-            pending.append(f"u{token}")
-    _expect(after_value)
-    _reduce(values, pending, 0)
-    _expect(not pending)
-    return values[0]
+            stacks.operator(token)
+    return stacks.result()
+
+
+class _Stacks:
+    """Values, and the operators and open parentheses that wait for their right side; signs wait as "u+" and "u-"."""
+
+    def __init__(self) -> None:
+        self.values: list[Number] = []
+        self.pending: list[str] = []
+        self.after_value = False
+
+    def number(self, value: Number) -> None:
+        _expect(not self.after_value)
+        self.values.append(value)
+        self.after_value = True
+
+    def open(self) -> None:
+        _expect(not self.after_value and self.pending.count("(") < MAX_NESTING)
+        self.pending.append("(")
+
+    def close(self) -> None:
+        _expect(self.after_value)
+        self._reduce(0)
+        _expect(bool(self.pending))
+        self.pending.pop()
+
+    def operator(self, name: str) -> None:
+        if self.after_value:
+            self._reduce(_BINDS[name] + (name == "**"))  # a power waits for a power on its right
+            self.after_value = False
+        else:
+            _expect(name in "+-")
+            name = f"u{name}"
+        self.pending.append(name)
+
+    def result(self) -> Number:
+        _expect(self.after_value)
+        self._reduce(0)
+        _expect(not self.pending)
+        return self.values[0]
+
+    def _reduce(self, weakest: int) -> None:
+        """Carry out what waits, innermost first, up to a parenthesis or to what binds less than `weakest`."""
+        while self.pending and self.pending[-1] != "(" and _BINDS[self.pending[-1]] >= weakest:
+            name, right = self.pending.pop(), self.values.pop()
+            if name in _SIGNS:
+                self.values.append(_SIGNS[name](right))
+            else:
+                self.values.append(_BINARY[name](self.values.pop(), right))
 
 
 def _tokens(expression: str) -> Iterator[Number | str]:
@@ -101,17 +133,6 @@ def _read(spelling: str) -> Number:
 def _expect(condition: bool) -> None:
     if not condition:
         raise RefusalError("invalid syntax")
-
-
-def _reduce(values: list[Number], pending: list[str], weakest: int) -> None:
-    """Carry out pending operators, innermost first, up to a parenthesis or one that binds less than `weakest`."""
-    while pending and pending[-1] != "(" and _BINDS[pending[-1]] >= weakest:
-        name = pending.pop()
-        right = values.pop()
-        if name in _SIGNS:
-            values.append(_SIGNS[name](right))
-        else:
-            values.append(_BINARY[name](values.pop(), right))
 
 
 def _bounded(bits: int) -> None:

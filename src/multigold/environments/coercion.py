@@ -150,7 +150,7 @@ def list_of(item: FieldType) -> FieldType:
 
 
 def table_of(key: FieldType, item: FieldType) -> FieldType:
-    """Return the type that takes an object with any number of entries, the keys taken as `key`, the values as `item`."""
+    """Return the type that takes an object of any entries, the keys taken as `key`, the values as `item`."""
 
     def table(value: Json) -> dict[str, Json]:
         if not isinstance(value, dict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from multigold.environments.airline.tools import CERTIFICATE_IDS, RESERVATION_IDS
-from multigold.state.equivalence import Conventions, IdPool, PaymentLog, Place
+from multigold.state.conventions import Conventions, IdPool, PaymentLog, Place
 
 CONVENTIONS = Conventions(
     # tau2's model of a reservation has a status that is null until it is cancelled; the data file leaves it out.

@@ -69,8 +69,8 @@ def _birth_faults(changed: ChangedReservation) -> Iterator[str]:
 def records_belong(initial: EndState, end: EndState) -> Iterator[str]:
     """Records are of the proper form and hang together, and what no tool changes has not changed.
 
-    A reservation keeps its user, route, kind of trip, insurance and number of passengers; its cabin is one of the three.
-    A new one has the next free id, the time at which the clock stands, and is listed once by its user. Users change in
+    A reservation keeps its user, route, kind of trip, insurance and number of passengers; its cabin is one of three. A
+    new one has the next free id, the time at which the clock stands, and is listed once by its user. Users change in
     nothing but payment methods and reservations. Nothing disappears, and no user or flight appears.
     """
     yield from for_each_reservation(_reservation_faults)(initial, end)

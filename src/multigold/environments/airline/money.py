@@ -23,7 +23,7 @@ _CENT = 0.005
 """Half a cent: balances are floats, and may be off by a rounding of the last place."""
 
 
-def _payment_faults(changed: ChangedReservation) -> Iterator[str]:
+def payment_faults(changed: ChangedReservation) -> Iterator[str]:
     """The payments that were added to a reservation add up to what changed.
 
     A change of flights or cabin costs the difference of the segments' prices, per passenger; each non-free bag beyond
@@ -191,4 +191,4 @@ def _minting_faults(before: _Methods, after: _Methods, spendings: list[_Spending
             yield f"has a new certificate after {certificate_id}, which was never sent"
 
 
-payments_cover_changes = for_each_reservation(_payment_faults)
+payments_cover_changes = for_each_reservation(payment_faults)

@@ -1,7 +1,7 @@
 """tau2's airline domain: looking things up. Nothing here writes to a draft.
 
-The lookups at the top are what the write tools use too; the tools that only read follow. What a tool hands out is a
-copy: a later write to the draft does not change an observation that was already made.
+The lookups at the top are what the write tools use too; the tools that only read follow. What they return may be a
+record of the draft itself: `step` copies every observation, so that a later write leaves it alone.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from multigold.environments import arithmetic
 from multigold.environments.base import RefusalError
-from multigold.state.canonical import Json, clone
+from multigold.state.canonical import Json
 from multigold.state.database import Draft
 
 AIRPORTS = {
@@ -85,8 +85,8 @@ def _find(draft: Draft, table: str, title: str, record_id: Json) -> Json:
 
 
 def show_reservation(reservation: Json) -> Json:
-    """Return a reservation as the agent sees it: a copy, with the null that an uncancelled one has for its status."""
-    return {**clone(reservation), "status": reservation.get("status")}
+    """Return a reservation as the agent sees it: with the null that an uncancelled one has for its status."""
+    return {**reservation, "status": reservation.get("status")}
 
 
 def get_user_details(draft: Draft, user_id: Json) -> Json:
@@ -95,7 +95,7 @@ def get_user_details(draft: Draft, user_id: Json) -> Json:
     Raises:
         RefusalError: Where there is no such user.
     """
-    return clone(find_user(draft, user_id))
+    return find_user(draft, user_id)
 
 
 def get_reservation_details(draft: Draft, reservation_id: Json) -> Json:
@@ -141,7 +141,7 @@ def search_onestop_flight(draft: Draft, origin: Json, destination: Json, date: J
         landing = first["scheduled_arrival_time_est"]
         next_date = f"2024-05-{int(date[-2:]) + 1}" if "+1" in landing else date
         for second in _bookable(draft, first["destination"], destination, next_date, leave_after=landing):
-            pairs.append([{**clone(first), "date": date}, {**second, "date": next_date}])  # noqa: PERF401
+            pairs.append([{**first, "date": date}, {**second, "date": next_date}])  # noqa: PERF401
     return pairs
 
 
@@ -170,8 +170,8 @@ def _show_flight(flight: Json, day: Json) -> dict[str, Json]:
         "scheduled_departure_time_est": flight["scheduled_departure_time_est"],
         "scheduled_arrival_time_est": flight["scheduled_arrival_time_est"],
         "date": None,
-        "available_seats": dict(day["available_seats"]),
-        "prices": dict(day["prices"]),
+        "available_seats": day["available_seats"],
+        "prices": day["prices"],
     }
 
 
