@@ -159,6 +159,30 @@ def test_an_equivalence_is_off_until_asked_for_and_then_named(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("airline_data")
+def test_the_page_escapes_what_the_file_says_and_shows_the_runs_that_change(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    document = example()
+    document["info"]["agent_info"]["llm"] = "<script>alert(1)</script>"
+    done = cli("rescore", write(tmp_path / "r.json", document), "--html", "page.html")
+    assert done.status == 0
+    page = (tmp_path / "page.html").read_text(encoding="ascii")
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert page.count("<details>") == 5
+    assert "single-call" in page
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_several_processes_write_what_one_writes(cli: Cli, tmp_path: Path) -> None:
+    document = example()
+    document["simulations"] = [{**run, "id": f"{run['id']}-{n}"} for n in range(8) for run in document["simulations"]]
+    path = write(tmp_path / "many.json", document)
+    one, two = (cli("rescore", path, "--json", "-", "--jobs", jobs) for jobs in (1, 2))
+    assert len(json.loads(one.out)["verdicts"]) == 104
+    assert one == two
+
+
+@pytest.mark.usefixtures("airline_data")
 def test_a_pipe_gets_no_progress_and_no_colour(cli: Cli) -> None:
     done = cli("rescore", EXAMPLE)
     assert done.err == ""

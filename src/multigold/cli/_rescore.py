@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import click
 
-from multigold.aggregation import Summary
+from multigold.aggregation import Report, Summary
 from multigold.cli._common import (
     RESULTS,
     make_options,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 @click.command(name="rescore")
 @RESULTS
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write everything as JSON; - for stdout.")
+@click.option("--html", "html_path", type=click.Path(path_type=Path), help="Write a page with tables and changed runs.")
 @click.option("--by-task", is_flag=True, help="Add a table by task.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to use.")
 @click.option(
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 def command(
     results: tuple[str, ...],
     json_path: Path | None,
+    html_path: Path | None,
     by_task: bool,
     jobs: int,
     check: bool,
@@ -58,34 +61,55 @@ def command(
     if check:
         _check(results, options, json_path)
     else:
-        _rescore(results, options, json_path, by_task, jobs)
+        _rescore(results, options, Output(json=json_path, html=html_path, by_task=by_task), jobs)
 
 
-def _rescore(results: tuple[str, ...], options: Options, json_path: Path | None, by_task: bool, jobs: int) -> None:
+@attrs.frozen(kw_only=True)
+class Output:
+    """Where the results go besides the terminal, and how much of them goes there."""
+
+    json: Path | None
+    html: Path | None
+    by_task: bool
+
+
+def _rescore(results: tuple[str, ...], options: Options, output: Output, jobs: int) -> None:
+    from multigold.rendering.html import MAX_SHOWN, changes
     from multigold.rendering.tables import file_lines, report_tables
 
-    split = paper_split(options)
-    summary, files = Summary(options.strata, paper_split=split), []
-    with progress_bar() as progress, _writer(json_path) as writer:
+    summary = Summary(options.strata, paper_split=paper_split(options))
+    files: list[FileReport] = []
+    changed: list[Verdict] = []
+    with progress_bar() as progress, _writer(output.json) as writer:
         for item in stream(*results, options=options, keep_going=len(results) > 1, jobs=jobs, progress=progress):
             if isinstance(item, FileReport):
                 files.append(item)
-            else:
-                _take(item, summary, writer)
+                continue
+            summary.add(item)
+            if writer is not None:
+                writer.add(item)
+            if output.html is not None and len(changed) < MAX_SHOWN and changes(item):
+                changed.append(item)
         report = summary.report(note=strata_note(tuple(files)), equivalences=options.equivalences)
         if writer is not None:
             writer.close(options, tuple(files), report)
-    if json_path != Path("-"):
-        print_all([*file_lines(files), *report_tables(report, by_task=by_task)])
+    if output.html is not None:
+        _write_page(output.html, report, tuple(files), tuple(changed), options)
+    if output.json != Path("-"):
+        print_all([*file_lines(files), *report_tables(report, by_task=output.by_task)])
     broken = [file for file in files if file.problem]
     if broken:
         raise MultigoldError(f"{len(broken)} of {len(files)} files could not be read: {broken[0].problem}")
 
 
-def _take(verdict: Verdict, summary: Summary, writer: DocumentWriter | None) -> None:
-    summary.add(verdict)
-    if writer is not None:
-        writer.add(verdict)
+def _write_page(
+    path: Path, report: Report, files: tuple[FileReport, ...], changed: tuple[Verdict, ...], options: Options
+) -> None:
+    from multigold.rendering.html import report_page
+
+    page = report_page(report, files, changed, options)
+    with opened_for_writing(path) as stream:
+        stream.write(page.encode("ascii", "xmlcharrefreplace").decode("ascii"))
 
 
 @contextmanager

@@ -77,11 +77,12 @@ def _cells(group: Group, columns: Sequence[str]) -> list[str]:
         str(tally.runs),
         ", ".join(f"{number} {code}" for code, number in tally.unscored.items()) or "0",
         *(rate_text(tally.columns[column]) for column in columns),
-        *(f"{_percent(rates['single'])} / {_percent(rates['core'])}" for rates in baselines),
+        *(f"{percent_text(rates['single'])} / {percent_text(rates['core'])}" for rates in baselines),
     ]
 
 
-def _percent(rate: Rate) -> str:
+def percent_text(rate: Rate) -> str:
+    """Return a rate as `32.1%`; `-` where there is nothing to count."""
     return "-" if rate.value is None else f"{rate.value * 100:.1f}%"
 
 

@@ -114,7 +114,7 @@ def _stream_source(
                 raise
             reason = Reason(code="environment_missing", sentence=str(error))
             place = Place(results=results, environment=None, catalogue=None)
-            judged = (unscored_run(run, reason) for run in results.runs)
+            judged: Iterator[Verdict] = (unscored_run(run, reason) for run in results.runs)
         else:
             judged = crew.judge(source, index, len(results.runs)) or _judge_all(place, desk)
         yield from _stream_file(judged, place, desk, progress)
