@@ -12,6 +12,8 @@ from multigold.cli._group import LazyGroup
 AUDITS = {
     "golds": ("multigold.cli._audit_golds", "Find golds that are broken, unreachable, vacuous, or hang on order."),
     "policy": ("multigold.cli._audit_policy", "Put each clause of a policy to four tests, and keep what came of them."),
+    "traces": ("multigold.cli._audit_traces", "Make a record of each run that the single gold fails, to be judged."),
+    "discover": ("multigold.cli._audit_discover", "Find end states that several agents reach and the gold is not."),
     "contradictions": ("multigold.cli._audit_contradictions", "Find golds that take opposite sides of one loophole."),
     "versions": ("multigold.cli._audit_versions", "Say what changed between two releases, task by task."),
 }

@@ -1,0 +1,72 @@
+"""`multigold audit discover`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+import click
+
+from multigold.audit.discover import Discoveries, discover
+from multigold.audit.runs import audited_runs
+from multigold.audit.stubs import write_stubs
+from multigold.cli._common import RESULTS, make_options, print_all, progress_bar, scoring_options, write_json
+
+
+@click.command(name="discover")
+@RESULTS
+@click.option("--min-agents", type=click.IntRange(min=1), default=2, show_default=True, help="Fewest different agents.")
+@click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, help="Most end states to show.")
+@click.option("--changed", is_flag=True, help="Leave out untouched databases.")
+@click.option("--new", "only_new", is_flag=True, help="Leave out end states that the catalogue knows.")
+@click.option(
+    "--stubs",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write gold sets here for what is shown, to be edited by a person.",
+)
+@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write everything as JSON; - for stdout.")
+@scoring_options
+def command(
+    results: tuple[Path, ...],
+    min_agents: int,
+    top: int,
+    changed: bool,
+    only_new: bool,
+    stubs: Path | None,
+    json_path: Path | None,
+    **scoring: Any,
+) -> None:
+    """Find end states that several agents reach in RESULTS and the gold is not: candidate readings, or common errors.
+
+    Exit status 1 where there are any.
+    """
+    with progress_bar() as progress:
+        found = discover(
+            audited_runs(*results, options=make_options(scoring), progress=progress), min_agents=min_agents
+        )
+    found = _chosen(found, changed=changed, only_new=only_new)
+    if json_path is not None:
+        write_json(found.to_json(), json_path)
+    if json_path != Path("-"):
+        _print(found, top)
+    if stubs is not None:
+        written = write_stubs(found.found[:top], stubs)
+        click.echo(f"{len(written)} files written to {click.format_filename(stubs)}", err=True)
+    if found.found:
+        click.get_current_context().exit(1)
+
+
+def _chosen(found: Discoveries, *, changed: bool, only_new: bool) -> Discoveries:
+    kept = [
+        discovery
+        for discovery in found.found
+        if not (changed and discovery.cluster.untouched) and not (only_new and discovery.known in ("reading", "off"))
+    ]
+    return attrs.evolve(found, found=tuple(kept))
+
+
+def _print(found: Discoveries, top: int) -> None:
+    from multigold.rendering.runs_audit import discovery_tables
+
+    print_all(discovery_tables(found, top=top))

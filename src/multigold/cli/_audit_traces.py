@@ -1,0 +1,67 @@
+"""`multigold audit traces`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from multigold.audit.runs import AuditedRun, LeftOut, audited_runs
+from multigold.audit.trace_records import read_trace_audit, trace_document, write_trace_audit
+from multigold.audit.traces import TraceAudit, audit_traces
+from multigold.cli._common import RESULTS, make_options, print_all, progress_bar, scoring_options, write_json
+from multigold.errors import CallError
+
+
+@click.command(name="traces")
+@RESULTS
+@click.option("--task", "tasks", multiple=True, metavar="ID", help="Only this task. May be given several times.")
+@click.option("--records", type=click.Path(path_type=Path, dir_okay=False), help="File of what was decided so far.")
+@click.option("--update", is_flag=True, help="Bring --records up to date, or begin it.")
+@click.option("--full", is_flag=True, help="Show each run with its calls and what the agent said.")
+@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write everything as JSON; - for stdout.")
+@scoring_options
+def command(
+    results: tuple[Path, ...],
+    tasks: tuple[str, ...],
+    records: Path | None,
+    update: bool,
+    full: bool,
+    json_path: Path | None,
+    **scoring: Any,
+) -> None:
+    """Make a record of each run in RESULTS that the single gold fails: evidence, and questions for a person.
+
+    Exit status 1 where there are any.
+    """
+    if update and records is None:
+        raise CallError("--update needs a file to write", remedy="Give it with --records.")
+    earlier = read_trace_audit(records) if records is not None and (records.exists() or not update) else None
+    with progress_bar() as progress:
+        runs = audited_runs(*results, options=make_options(scoring), progress=progress)
+        audit = audit_traces(_of_tasks(runs, tasks), earlier=earlier)
+    if update and records is not None:
+        write_trace_audit(audit, records)
+    if json_path is not None:
+        write_json(trace_document(audit), json_path)
+    if json_path != Path("-"):
+        _print(audit, full)
+    if audit.records:
+        click.get_current_context().exit(1)
+
+
+def _of_tasks(runs: Iterator[AuditedRun | LeftOut], tasks: tuple[str, ...]) -> Iterator[AuditedRun | LeftOut]:
+    for run in runs:
+        if not tasks or (run.task_id if isinstance(run, LeftOut) else run.task.id) in tasks:
+            yield run
+
+
+def _print(audit: TraceAudit, full: bool) -> None:
+    from multigold.rendering.runs_audit import record_lines, trace_tables
+
+    lines = trace_tables(audit)
+    if full:
+        lines += [line for record in audit.records for line in record_lines(record)]
+    print_all(lines)
