@@ -53,6 +53,9 @@ class _Root:
         self._total: int | None = None
         self._tallies: dict[Rule, Counter[Any]] = {}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Root, (self.tables,)  # what was worked out stays here: a rule may be a closure
+
     def total(self) -> int:
         if self._total is None:
             self._total = sum(_digest(t, i, r) for t, table in self.tables.items() for i, r in table.items()) % _MODULUS
