@@ -26,7 +26,9 @@ from typing import Any, Final
 
 import attrs
 
+from multigold.environments import tau2_package
 from multigold.environments.base import Environment
+from multigold.environments.registered import load_registered, registered_names
 from multigold.errors import CallError, DataError, EnvironmentNotFoundError
 from multigold.model.task import Task
 from multigold.state.canonical import Json, digest
@@ -423,20 +425,36 @@ def _parse(data: bytes, path: Path) -> dict[str, Json]:
 def load_environment(name: str, data_dir: Path | str | None = None) -> Environment:
     """Load an environment: its database and its tools.
 
+    One that is not built in may be registered by another package, or be a domain of an installed tau2.
+
     Args:
         name: Such as `tau2-airline`.
-        data_dir: Where the benchmark's data is; None to look in the usual places.
+        data_dir: Where the benchmark's data is; None to look in the usual places. Built-in environments only.
 
     Raises:
         EnvironmentNotFoundError: Where no environment has that name.
         DataError: Where there is no data, or it is not what it should be.
     """
+    if name not in DATASETS:
+        return _environment_of_others(name)
     row = dataset(name)
     build = _builder(row)
     loaded = load_database(name, data_dir)
     sides = {} if loaded.user is None else {"user_database": loaded.user}
     environment: Environment = build(loaded.agent, **sides, data_digest=loaded.digest)
     return environment
+
+
+def _environment_of_others(name: str) -> Environment:
+    registered = load_registered(name) if name else None
+    if registered is not None:
+        return registered
+    if name.startswith(tau2_package.PREFIX):
+        return tau2_package.load(name)
+    known = ", ".join((*DATASETS, *registered_names()))
+    raise EnvironmentNotFoundError(
+        f"no environment is called {name!r}" if name else "the environment is not named", remedy=f"Known ones: {known}."
+    )
 
 
 def _builder(row: Dataset) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import attrs
 
@@ -38,6 +38,9 @@ class RefusalError(Exception):
     """A tool says no. Part of the environment's behaviour, no error of multigold: `step` turns it into an answer."""
 
 
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
 @attrs.frozen(kw_only=True, slots=False)
 class Tool:
     """A tool of an environment.
@@ -55,8 +58,16 @@ class Tool:
     @cached_property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
         """The parameters that a call may give, by name: all but the draft."""
-        parameters = list(inspect.signature(self.function).parameters.values())[1:]
-        return {parameter.name: parameter for parameter in parameters}
+        return {parameter.name: parameter for parameter in self._declared if parameter.kind in _NAMED}
+
+    @cached_property
+    def takes_any(self) -> bool:
+        """Whether the function takes arguments of any name (`**arguments`)."""
+        return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in self._declared)
+
+    @cached_property
+    def _declared(self) -> list[inspect.Parameter]:
+        return list(inspect.signature(self.function).parameters.values())[1:]
 
     @cached_property
     def required(self) -> frozenset[str]:
@@ -102,6 +113,30 @@ class Environment:
     assertions: Mapping[str, Assertion] = attrs.field(factory=dict)
     solo: bool = False
     data_digest: str = ""
+
+    @classmethod
+    def from_functions(
+        cls, name: str, initial: Mapping[str, Json], functions: Mapping[ToolKind, Iterable[ToolFunction]], **more: Any
+    ) -> Environment:
+        """Return an environment whose tools are plain functions on a dictionary.
+
+        Each call runs on a deep copy of the state, which is compared afterwards: correct, and slow where the state is
+        large.
+
+        Args:
+            name: The environment's name.
+            initial: The state that every task starts in: `{table: {record id: record}}`.
+            functions: The agent's functions, by whether they change the state: `{"read": [...], "write": [...]}`. Each
+                takes the state's data first, and becomes the tool of its name.
+            more: What else `multigold.environments.plain.environment_from_functions` takes.
+
+        Raises:
+            CallError: Where a function cannot be a tool.
+            StateError: Where the initial state is not JSON.
+        """
+        from multigold.environments.plain import environment_from_functions
+
+        return environment_from_functions(name, initial, functions, **more)
 
     def tool(self, name: str, requestor: Requestor = "assistant") -> Tool | None:
         """Return the tool that a requestor gets by a name; None where there is none."""
@@ -196,7 +231,7 @@ def _unfit(tool: Tool | None, call: ToolCall) -> Refusal | None:
     if call.arguments is None:
         return Refusal(kind="bad_arguments", message="the arguments are not a JSON object")
     unexpected = call.arguments.keys() - tool.parameters.keys()
-    if unexpected:
+    if unexpected and not tool.takes_any:
         return Refusal(kind="bad_arguments", message=f"unexpected argument {sorted(unexpected)[0]!r}")
     missing = tool.required - call.arguments.keys()
     if missing:

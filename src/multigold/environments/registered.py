@@ -1,0 +1,54 @@
+"""Environments that other packages register, as Python entry points of the group `multigold.environments`.
+
+    [project.entry-points."multigold.environments"]
+    my-shop = "my_shop.scoring:environment"
+
+The name is what result files and commands call it by. What it refers to is an `Environment`, or a function without
+arguments that returns one. Nothing is imported before somebody asks for the name.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+
+from multigold.environments.base import Environment
+from multigold.errors import CallError, EnvironmentNotFoundError
+
+GROUP = "multigold.environments"
+
+
+def registered_names() -> list[str]:
+    """Return the names of all registered environments, sorted."""
+    return sorted(point.name for point in entry_points(group=GROUP))
+
+
+def load_registered(name: str) -> Environment | None:
+    """Load a registered environment; None where none has that name.
+
+    Raises:
+        CallError: Where several packages register the name, or what they register is no environment.
+        EnvironmentNotFoundError: Where it cannot be imported.
+    """
+    points = list(entry_points(group=GROUP, name=name))
+    if len(points) > 1:
+        packages = ", ".join(sorted(_package(point) for point in points))
+        raise CallError(
+            f"several packages register an environment {name!r}: {packages}", remedy="Uninstall all but one."
+        )
+    return _load(points[0]) if points else None
+
+
+def _load(point: EntryPoint) -> Environment:
+    where = f"the entry point {point.name} of {_package(point)}"
+    try:
+        found = point.load()
+    except (ImportError, AttributeError) as error:
+        raise EnvironmentNotFoundError(f"it cannot be imported ({error})", where=where) from error
+    environment = found if isinstance(found, Environment) or not callable(found) else found()
+    if not isinstance(environment, Environment):
+        raise CallError(f"it is a {type(environment).__name__}, and should be an Environment", where=where)
+    return environment
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else point.value
