@@ -186,3 +186,9 @@ print(compare_agents(own, rows[len(own):]).decision)
         timeout=60,
     )
     assert done.stdout.strip() == "not_distinguishable", done.stderr
+
+
+def test_the_order_of_units_changes_no_interval() -> None:
+    totals = [(Fraction(i % 5), 4) for i in range(43)]
+    forward, backward = (bootstrap_interval(units_of_totals(some), generator(1)) for some in (totals, totals[::-1]))
+    assert forward == backward

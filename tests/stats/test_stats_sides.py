@@ -165,3 +165,19 @@ def test_too_many_combinations_of_sides_are_refused(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sides_module, "_MOST_WAYS", 1)
     with pytest.raises(CallError, match="too many combinations"):
         coherent_rate(taken("a", "xy"))
+
+
+def test_loopholes_that_share_tasks_only_through_a_third_are_decided_together() -> None:
+    chain = [
+        (("L1", "L2"), {"L1": ("a",), "L2": ("x",)}, 3),
+        (("L2", "L3"), {"L2": ("y",), "L3": ("p",)}, 4),
+        (("L1", "L3"), {"L1": ("b",), "L3": ("q",)}, 3),
+    ]
+    some = [
+        Row(agent="a", task="-".join(linked), trial=i, reward=1.0, loopholes=linked, positions=positions)
+        for linked, positions, number in chain
+        for i in range(number)
+    ]
+    # Any two of the three kinds exclude each other, so the commonest is the best that one agent can be held to.
+    found = coherent_rate(some)
+    assert (found.rate.successes, found.sides["L2"], found.sides["L3"]) == (4, "y", "p")
