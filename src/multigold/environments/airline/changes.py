@@ -100,14 +100,16 @@ def for_each_reservation(check: ReservationCheck) -> Invariant:
     return invariant
 
 
-def is_whole(value: Json) -> bool:
-    """Tell whether a value is a whole number (1 and 1.0 are, true and "1" are not)."""
-    return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, float) and value.is_integer())
+_LARGEST = 2**53
+"""Numbers below this are exact as floats; no dollars and no bags come near, and larger ones could not be added up."""
 
 
-def is_number(value: Json) -> bool:
-    """Tell whether a value is a number."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and -_LARGEST < value < _LARGEST
+
+
+def _is_whole(value: Json) -> bool:
+    return _is_number(value) and value == int(value)
 
 
 def _is_text(value: Json) -> bool:
@@ -131,7 +133,7 @@ _SEGMENT: Mapping[str, _Check] = {
     "origin": _is_text,
     "destination": _is_text,
     "date": _is_text,
-    "price": is_whole,
+    "price": _is_whole,
 }
 _RESERVATION: Mapping[str, _Check] = {
     "reservation_id": _is_text,
@@ -142,10 +144,10 @@ _RESERVATION: Mapping[str, _Check] = {
     "cabin": _one_of(*CABINS),
     "flights": _objects_with(_SEGMENT),
     "passengers": _objects_with({"first_name": _is_text, "last_name": _is_text, "dob": _is_text}),
-    "payment_history": _objects_with({"payment_id": _is_text, "amount": is_whole}),
+    "payment_history": _objects_with({"payment_id": _is_text, "amount": _is_whole}),
     "created_at": _is_text,
-    "total_baggages": is_whole,
-    "nonfree_baggages": is_whole,
+    "total_baggages": _is_whole,
+    "nonfree_baggages": _is_whole,
     "insurance": _one_of("yes", "no"),
 }
 
@@ -176,4 +178,4 @@ def _is_method(method: Json) -> bool:
     if not isinstance(method, dict):
         return False
     source = method.get("source")
-    return source == "credit_card" or (source in ("gift_card", "certificate") and is_number(method.get("amount")))
+    return source == "credit_card" or (source in ("gift_card", "certificate") and _is_number(method.get("amount")))

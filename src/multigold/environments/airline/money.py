@@ -73,7 +73,6 @@ def _fare(reservation: Json) -> float:
 class _Spending:
     """The payments that one reservation added, refunds of a cancellation apart."""
 
-    user_id: str
     payments: list[Json]
     booked: bool
 
@@ -89,14 +88,7 @@ def balances_follow_payments(initial: EndState, end: EndState) -> Iterator[str]:
     afterwards. Certificates that are new have the ids that `send_certificate` gives out, in order. Credit cards stay.
     """
     spendings: dict[str, list[_Spending]] = {}
-    for changed in changed_reservations(initial, end):
-        added = changed if isinstance(changed, str) else _added_payments(changed)
-        if isinstance(changed, str) or isinstance(added, str):
-            yield changed if isinstance(changed, str) else f"reservation {changed.id} {added}"
-        else:
-            user_id = changed.after["user_id"]
-            spending = _Spending(user_id=user_id, payments=added, booked=changed.before is None)
-            spendings.setdefault(user_id, []).append(spending)
+    yield from _collect_spendings(initial, end, spendings)
     users = spendings.keys() | {user_id for user_id, _, _ in touched(initial, end, "users")}
     for user_id in sorted(users):
         before, after = (payment_methods(state.agent.find("users", user_id)) for state in (initial, end))
@@ -105,6 +97,20 @@ def balances_follow_payments(initial: EndState, end: EndState) -> Iterator[str]:
         else:
             faults = _profile_faults(before, after, spendings.get(user_id, []))
             yield from (f"user {user_id} {fault}" for fault in faults)
+
+
+def _collect_spendings(initial: EndState, end: EndState, spendings: dict[str, list[_Spending]]) -> Iterator[str]:
+    """Sort what the reservations added by user; yield a fault for each that cannot be read."""
+    for changed in changed_reservations(initial, end):
+        if isinstance(changed, str):
+            yield changed
+            continue
+        added = _added_payments(changed)
+        if isinstance(added, str):
+            yield f"reservation {changed.id} {added}"
+        else:
+            spending = _Spending(payments=added, booked=changed.before is None)
+            spendings.setdefault(changed.after["user_id"], []).append(spending)
 
 
 def _profile_faults(before: _Methods, after: _Methods, spendings: list[_Spending]) -> Iterator[str]:
@@ -119,7 +125,7 @@ def _profile_faults(before: _Methods, after: _Methods, spendings: list[_Spending
             yield from _gift_card_faults(method_id, method, after[method_id], spendings)
         elif not same(method, after[method_id]):
             yield f"has another {method_id}"
-    for method_id in after.keys() - before.keys():
+    for method_id in sorted(after.keys() - before.keys()):
         if method_id not in CERTIFICATE_IDS or not _is_certificate(method_id, after[method_id]):
             yield f"has a new {method_id}"
 

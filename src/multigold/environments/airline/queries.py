@@ -123,7 +123,7 @@ def list_all_airports(draft: Draft) -> Json:  # noqa: ARG001 - every tool is giv
 
 def search_direct_flight(draft: Draft, origin: Json, destination: Json, date: Json) -> Json:
     """Return the flights from one airport to another that can be booked on a date; null stands for any airport."""
-    return list(_bookable(draft, origin, destination, date))
+    return list(_bookable(_flights(draft), origin, destination, date))
 
 
 def search_onestop_flight(draft: Draft, origin: Json, destination: Json, date: Json) -> Json:
@@ -136,20 +136,23 @@ def search_onestop_flight(draft: Draft, origin: Json, destination: Json, date: J
         ValueError: Where a flight lands on the next day and the date does not end in two digits; to `step` that is a
             refusal as any other.
     """
-    pairs = []
-    for first in _bookable(draft, origin, None, date):
+    flights, pairs = _flights(draft), []
+    for first in _bookable(flights, origin, None, date):
         landing = first["scheduled_arrival_time_est"]
         next_date = f"2024-05-{int(date[-2:]) + 1}" if "+1" in landing else date
-        for second in _bookable(draft, first["destination"], destination, next_date, leave_after=landing):
+        for second in _bookable(flights, first["destination"], destination, next_date, leave_after=landing):
             pairs.append([{**first, "date": date}, {**second, "date": next_date}])  # noqa: PERF401
     return pairs
 
 
+def _flights(draft: Draft) -> list[Json]:
+    return [draft.get("flights", flight_number) for flight_number in draft.ids("flights")]
+
+
 def _bookable(
-    draft: Draft, origin: Json, destination: Json, date: Json, *, leave_after: str | None = None
+    flights: list[Json], origin: Json, destination: Json, date: Json, *, leave_after: str | None = None
 ) -> Iterator[dict[str, Json]]:
-    for flight_number in draft.ids("flights"):
-        flight = draft.get("flights", flight_number)
+    for flight in flights:
         if origin is not None and flight["origin"] != origin:
             continue
         if destination is not None and flight["destination"] != destination:
