@@ -295,6 +295,24 @@ FORGED: dict[str, tuple[list[ToolCall], Change, str, str]] = {
     ),
     "a flight from elsewhere": ([LATER], r1("flights", 0, "origin", "CCC"), CONNECT, "has TN1 going from CCC to BBB"),
     "a date that is none": ([LATER], r1("flights", 0, "date", "soon"), CONNECT, "leaves with TN2 before"),
+    "the last of all dates": (
+        [LATER],
+        r1(
+            "flights",
+            [
+                {"flight_number": "TN3", "origin": "BBB", "destination": "AAA", "date": "9999-12-31", "price": 1},
+                {"flight_number": "TN1", "origin": "AAA", "destination": "BBB", "date": "9999-12-31", "price": 1},
+            ],
+        ),
+        CONNECT,
+        "leaves with TN1 before TN3 has landed",
+    ),
+    "a payment of nothing": (
+        [LATER],
+        r1("payment_history", [*pay(card_u=160), *pay(card_u=-20), *pay(card_u=0)]),
+        PAYMENTS,
+        "has a payment of nothing",
+    ),
     "a flight that has landed": (
         [LATER],
         r1("flights", 0, "date", "2024-05-10"),

@@ -74,12 +74,8 @@ def records_belong(initial: EndState, end: EndState) -> Iterator[str]:
     nothing but payment methods and reservations. Nothing disappears, and no user or flight appears.
     """
     yield from for_each_reservation(_reservation_faults)(initial, end)
-    booked: dict[str, list[str]] = {}
-    for changed in changed_reservations(initial, end):
-        if isinstance(changed, ChangedReservation) and changed.before is None:
-            booked.setdefault(changed.after["user_id"], []).append(changed.id)
-    users = {user_id for user_id, _, _ in touched(initial, end, "users")}
-    for user_id in sorted(booked.keys() | users):
+    booked = _booked_by_user(initial, end)
+    for user_id in sorted(booked.keys() | {user_id for user_id, _, _ in touched(initial, end, "users")}):
         before, after = initial.agent.find("users", user_id), end.agent.find("users", user_id)
         yield from (f"user {user_id} {fault}" for fault in _user_faults(before, after, booked.get(user_id, [])))
     for number, before, after in touched(initial, end, "flights"):
@@ -88,6 +84,14 @@ def records_belong(initial: EndState, end: EndState) -> Iterator[str]:
     for table, record_id in initial.agent.touched(end.agent):
         if table not in _TABLES:
             yield f"the record {record_id!r} of the table {table} is none of the domain's"
+
+
+def _booked_by_user(initial: EndState, end: EndState) -> dict[str, list[str]]:
+    booked: dict[str, list[str]] = {}
+    for changed in changed_reservations(initial, end):
+        if isinstance(changed, ChangedReservation) and changed.before is None:
+            booked.setdefault(changed.after["user_id"], []).append(changed.id)
+    return booked
 
 
 def _user_faults(before: Json, after: Json, booked: list[str]) -> Iterator[str]:

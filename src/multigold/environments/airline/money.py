@@ -28,8 +28,9 @@ def payment_faults(changed: ChangedReservation) -> Iterator[str]:
 
     A change of flights or cabin costs the difference of the segments' prices, per passenger; each non-free bag beyond
     the former number costs 50; a new reservation costs its segments, its bags and, insured, 30 per passenger. A
-    cancellation adds the negation of every payment until then, in order. How a total is spread over entries, and over
-    how many, is left open: several updates, or a booking paid by several methods, add up to the same.
+    cancellation adds the negation of every payment until then, in order. An update that costs nothing writes nothing.
+    How a total is spread over entries, and over how many, is left open: several updates, or a booking paid by several
+    methods, add up to the same.
     """
     added = _added_payments(changed)
     if isinstance(added, str):
@@ -38,6 +39,8 @@ def payment_faults(changed: ChangedReservation) -> Iterator[str]:
     paid, due = sum(payment["amount"] for payment in added), _due(changed)
     if paid != due:
         yield f"has payments of {paid} for changes that cost {due}"
+    if changed.before is not None and any(payment["amount"] == 0 for payment in added):
+        yield "has a payment of nothing"
 
 
 def _added_payments(changed: ChangedReservation) -> list[Json] | str:

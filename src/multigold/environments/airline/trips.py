@@ -75,7 +75,7 @@ def _in_time(one: Json, other: Json, state: EndState) -> bool:
     try:
         landing = _moment(one["date"], first["scheduled_arrival_time_est"])
         return landing <= _moment(other["date"], second["scheduled_departure_time_est"])
-    except ValueError:
+    except (ValueError, OverflowError):
         return False
 
 
