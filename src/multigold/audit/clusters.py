@@ -1,8 +1,8 @@
 """End states reached by several runs, grouped: across trials, agents and files, one group per task text and state.
 
 Two runs fall into one group when their end states have the same normal form under the equivalences in force. What
-stands for a group is the run that got there with the fewest changing calls, so that the order of files and runs makes
-no difference.
+stands for a group is a run whose own gold it is not, if there is one, and of these the one with the fewest changing
+calls, so that the order of files and runs makes no difference.
 """
 
 from __future__ import annotations
@@ -161,8 +161,13 @@ def _key(call: ToolCall) -> str:
     return canonical_text([call.name, call.arguments, call.requestor])
 
 
-def _rank(run: AuditedRun) -> tuple[int, str]:
-    return len(run.writes), canonical_text([run.candidate.changes.to_json(), [c.to_json() for c in run.writes]])
+def _rank(run: AuditedRun) -> tuple[bool, int, str]:
+    """Order the runs of a cluster: what stands for it is a run whose gold it is not, if any, with the fewest calls."""
+    return (
+        run.is_gold,
+        len(run.writes),
+        canonical_text([run.candidate.changes.to_json(), [c.to_json() for c in run.writes]]),
+    )
 
 
 def _supporter(run: AuditedRun) -> Supporter:
@@ -187,14 +192,17 @@ def cluster_runs(runs: Iterable[AuditedRun]) -> tuple[Cluster, ...]:
         The clusters, by task and then by how many runs reached them, the same for any order of the runs.
     """
     groups: dict[tuple[str, str, str], list[_Group]] = {}
+    golds: dict[tuple[str, str], dict[tuple[str, str | None], AuditedRun]] = {}
     seen: set[tuple[str, ...]] = set()
     for run in runs:
-        name = run_key(run.task, run.agent, run.file, run.trajectory.trial, run.trajectory.run_id)
+        task, text = run.task, run.task.text_fingerprint()
+        known, gold = golds.setdefault((task.domain, task.id), {}), (text, task.gold_fingerprint())
+        known[gold] = min(known.get(gold, run), run, key=lambda one: (one.release, one.file))
+        name = run_key(task, run.agent, run.file, run.trajectory.trial, run.trajectory.run_id)
         if name not in seen or not run.trajectory.run_id:
             seen.add(name)
-            _put(groups.setdefault((run.task.domain, run.task.id, run.task.text_fingerprint()), []), run)
-    golds = _golds_of(groups.values())
-    found = [c for key, there in groups.items() for c in _finish(there, golds[key[:2]])]
+            _put(groups.setdefault((task.domain, task.id, text), []), run)
+    found = [c for key, there in groups.items() for c in _finish(there, list(golds[key[:2]].values()))]
     return tuple(sorted(found, key=lambda c: (c.domain, natural(c.task.id), c.text, -len(c.supporters), c.id)))
 
 
@@ -216,16 +224,6 @@ def _put(groups: list[_Group], run: AuditedRun) -> None:
     groups.append(_Group(run))
 
 
-def _golds_of(texts: Iterable[Sequence[_Group]]) -> dict[tuple[str, str], list[AuditedRun]]:
-    """Return, for each domain and task, one run for each different gold that was met."""
-    golds: dict[tuple[str, str], dict[tuple[str, str | None], AuditedRun]] = {}
-    for group in (group for groups in texts for group in groups):
-        task = group.best.task
-        text_and_gold = task.text_fingerprint(), task.gold_fingerprint()
-        golds.setdefault((task.domain, task.id), {}).setdefault(text_and_gold, group.best)
-    return {key: list(runs.values()) for key, runs in golds.items()}
-
-
 def _finish(groups: Sequence[_Group], golds: Sequence[AuditedRun]) -> Iterator[Cluster]:
     of = sum(len(group.supporters) for group in groups)
     for group in groups:
@@ -245,7 +243,7 @@ def _finish(groups: Sequence[_Group], golds: Sequence[AuditedRun]) -> Iterator[C
             matches=_matches(run),
             negatives=tuple(_negatives(run)),
             faults=tuple(_faults(run)),
-            golds_elsewhere=tuple(dict.fromkeys(_elsewhere(run, golds))),
+            golds_elsewhere=tuple(sorted(set(_elsewhere(run, golds)))),
             golds=run.golds,
             environment=run.environment,
         )
@@ -296,12 +294,11 @@ def _faults(run: AuditedRun) -> Iterator[str]:
 
 
 def _elsewhere(run: AuditedRun, golds: Sequence[AuditedRun]) -> Iterator[str]:
-    """Yield the names of other texts of the task, or other golds of this text, whose gold ends in a run's state."""
-    mine = run.task.text_fingerprint(), run.task.gold_fingerprint()
-    for other in golds:
+    """Yield the texts of the task, each with a release, whose gold a run's state is although its own is another."""
+    for other in golds if not run.is_gold else ():
         gold = other.golds.benchmark
-        if gold is not None and (other.task.text_fingerprint(), other.task.gold_fingerprint()) != mine:
-            form = normal_form(gold.state, other.golds.initial, other.golds.equivalences, other.golds.conventions)
-            if form == run.form:
-                release = f" ({other.release[:7]})" if other.release else ""
-                yield f"{text_name(other)}{release}"
+        if gold is not None and run.form == normal_form(
+            gold.state, other.golds.initial, other.golds.equivalences, other.golds.conventions
+        ):
+            release = f" ({other.release[:7]})" if other.release else ""
+            yield f"{text_name(other)}{release}"
