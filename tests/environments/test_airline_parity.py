@@ -14,17 +14,17 @@ import json
 import os
 import random
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
 from airline_calls import Cast, make_call
-from airline_parity import Answer, Pair, Port, Tau2, port_text, seen
+from airline_parity import Pair, Port, Tau2, port_text
 from airline_paths import PATHS
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from recorded_calls import as_recorded, recorded_runs
 
 from multigold.datasets import load_environment
 from multigold.environments.base import Environment, Tool, replay
@@ -97,34 +97,6 @@ def test_the_golds_of_two_releases_end_elsewhere_in_eleven_tasks(airline: Enviro
 
 
 # Recorded runs
-
-
-@attrs.frozen
-class Recorded:
-    call: ToolCall
-    content: str
-
-
-def recorded_runs(path: Path) -> Iterator[list[Recorded]]:
-    """Yield the calls of each run of a results file, each with the next answer that has its id."""
-    data = json.loads(path.read_bytes())
-    for simulation in data["simulations"]:
-        calls, answers = [], []
-        for message in simulation["messages"] or []:
-            calls += message.get("tool_calls") or []
-            answers += [message] if message["role"] == "tool" else message.get("tool_messages") or []
-        run = []
-        for call in calls:
-            answer = next(a for a in answers if a["id"] == call["id"])
-            answers.remove(answer)
-            requestor = call.get("requestor") or "assistant"
-            run.append(Recorded(ToolCall(call["name"], call["arguments"], requestor=requestor), answer["content"]))
-        yield run
-
-
-def as_recorded(answer: Answer, content: str) -> bool:
-    """Whether an answer is what was recorded: the same observation as parsed JSON, or a refusal for a refusal."""
-    return content.startswith("Error") if answer.kind != "ok" else seen(content) == answer.text
 
 
 def test_every_recorded_call_is_answered_as_by_tau2_and_as_was_recorded(pair: Pair, shared: Path) -> None:
