@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from stats_samples import counted, runs
 
 from multigold.errors import CallError
+from multigold.stats import exact
 from multigold.stats.exact import (
     exact_bootstrap_gap,
     exact_bootstrap_interval,
@@ -135,3 +136,9 @@ def test_sets_that_cannot_be_are_refused() -> None:
         hypergeometric_overlap(population=5, marked=4, drawn=4, hits=2)
     with pytest.raises(CallError, match="not among"):
         overlap_of_tasks(["1"], ["1"], ["2"])
+
+
+def test_a_gap_with_too_many_pairs_of_sums_is_sent_to_resampling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "_MOST_PAIRS", 5)
+    with pytest.raises(CallError, match="gap has too many"):
+        exact_bootstrap_gap(units_of_counts(1, 2), units_of_counts(1, 2))

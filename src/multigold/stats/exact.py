@@ -25,7 +25,7 @@ from multigold.stats.resampling import Units, caution, check_same_kind
 _MOST_BITS = 1 << 22
 """Largest integer that a convolution may fill: half a second of work."""
 
-_MOST_PAIRS = 2_000_000
+_MOST_PAIRS = 1_000_000
 """Most pairs of sums that a gap is enumerated over."""
 
 _RESAMPLE = "Resample instead, with a generator."
