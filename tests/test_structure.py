@@ -28,6 +28,7 @@ LAYERS = (
     ("datasets", "readers"),
     ("stats",),
     ("aggregation",),
+    ("figures",),
     ("rescoring",),
     ("audit",),
     ("rendering",),

@@ -13,6 +13,8 @@ from multigold._version import __version__
 COMMANDS = {
     "rescore": ("multigold.cli._rescore", "Re-score stored results against every reading."),
     "show": ("multigold.cli._show", "Show every reading against one run: matched, or the fields that differ."),
+    "statistics": ("multigold.cli._statistics", "Rates, intervals, gaps, pass^k, variances, sides, what-ifs."),
+    "compare": ("multigold.cli._compare", "Compare two result files, paired by task."),
     "validate": ("multigold.cli._validate", "Check gold sets and catalogues: form, references, replay."),
     "audit": ("multigold.cli._audit", "Find what is wrong or unclear in golds, policies, traces and versions."),
     "catalogue": ("multigold.cli._catalogue", "List the loopholes and what the readings do about them."),

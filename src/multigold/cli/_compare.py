@@ -1,0 +1,76 @@
+"""`multigold compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from multigold.aggregation import Summary
+from multigold.cli._common import make_options, print_all, scoring_options, strata_option, write_json
+from multigold.cli._statistics import figure_options
+from multigold.errors import CallError
+from multigold.figures import rows_of
+from multigold.rescoring import Options, paper_split, rescore
+from multigold.stats.pairing import compare_agents
+from multigold.stats.resampling import generator
+from multigold.stats.rows import Row, by_agent, plain
+
+
+@click.command(name="compare")
+@click.argument("first", type=click.Path())
+@click.argument("second", type=click.Path())
+@figure_options
+@click.option(
+    "--pairing",
+    type=click.Choice(["tasks", "trials"]),
+    default="tasks",
+    show_default=True,
+    help="Pair by task, or by task and trial where both ran their trials from the same seeds.",
+)
+@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write as JSON; - for stdout.")
+@strata_option
+@scoring_options
+def command(
+    first: str,
+    second: str,
+    pairing: Any,
+    json_path: Path | None,
+    column: str,
+    seed: int,
+    resamples: int,
+    level: float,
+    **values: Any,
+) -> None:
+    """Compare two result files, FIRST and SECOND, paired by task; "not distinguishable" is a possible answer."""
+    from multigold.rendering.figures import comparison_lines
+
+    values.pop("missing")  # pairs are made of runs that both have
+    options = make_options(values)
+    one, other = (_rows(path, column, options) for path in (first, second))
+    rng = generator(seed, "compare") if resamples else None
+    found = compare_agents(one, other, pairing=pairing, rng=rng, resamples=resamples or 1, level=level)
+    if json_path is not None:
+        settings = {"column": column, "seed": seed, "resamples": resamples}
+        write_json({"schema": "multigold/compare/1", "settings": settings, "comparison": plain(found)}, json_path)
+    if json_path != Path("-"):
+        print_all(list(comparison_lines(found, (_label(first, one), _label(second, other)))))
+
+
+def _rows(path: str, column: str, options: Options) -> tuple[Row, ...]:
+    """Return the runs of one file, which must be of one agent."""
+    rescoring = rescore(path, options=options)
+    rows = rows_of(rescoring.verdicts, column, Summary(options.strata, paper_split=paper_split(options)))
+    agents = list(by_agent(rows))
+    if len(agents) != 1:
+        raise CallError(
+            f"it holds the runs of {len(agents)} agents, and a comparison takes one on each side",
+            where=path,
+            remedy=f"Its agents: {', '.join(agents) or 'none'}. Split the file, or name one with --agent-name.",
+        )
+    return rows
+
+
+def _label(path: str, rows: tuple[Row, ...]) -> str:
+    return f"{rows[0].agent} [{Path(path).name}]"

@@ -1,0 +1,82 @@
+"""`multigold statistics`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from multigold.aggregation import COLUMNS, Summary
+from multigold.cli._common import (
+    RESULTS,
+    make_options,
+    opened_for_writing,
+    print_all,
+    progress_bar,
+    scoring_options,
+    strata_option,
+    write_json,
+)
+from multigold.figures import Settings, figures, rows_of
+from multigold.rescoring import paper_split, rescore, strata_note
+from multigold.stats.rows import MISSING
+
+
+def figure_options(command: Any) -> Any:
+    """Add the options that say how figures are computed."""
+    for option in reversed(
+        (
+            click.option("--column", type=click.Choice(COLUMNS), default="core", show_default=True, help="Rewards."),
+            click.option(
+                "--missing",
+                type=click.Choice(list(MISSING)),
+                default="left_out",
+                show_default=True,
+                help="Trials without a reward.",
+            ),
+            click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of every interval."),
+            click.option("--resamples", type=click.IntRange(min=0), default=10_000, show_default=True),
+            click.option("--level", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@click.command(name="statistics")
+@RESULTS
+@figure_options
+@click.option(
+    "--by",
+    type=click.Choice(["tasks", "trials"]),
+    default="tasks",
+    show_default=True,
+    help="What is resampled: four trials of one task are not four tasks.",
+)
+@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write as JSON; - for stdout.")
+@click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write as CSV; - for stdout.")
+@strata_option
+@scoring_options
+def command(
+    results: tuple[str, ...], json_path: Path | None, csv_path: Path | None, strata: str, **values: Any
+) -> None:
+    """Compute every statistic of stored RESULTS: rates and intervals, gaps, pass^k, variances, sides, what-ifs."""
+    from multigold.rendering.figures import figure_tables, figures_json, write_csv
+
+    settings = Settings(
+        **{name: values.pop(name) for name in ("column", "missing", "seed", "resamples", "level", "by")}
+    )
+    options = make_options({**values, "strata": strata})
+    with progress_bar() as progress:
+        rescoring = rescore(*results, options=options, progress=progress)
+    summary = Summary(options.strata, paper_split=paper_split(options))
+    found = figures(rows_of(rescoring.verdicts, settings.column, summary), settings)
+    if json_path is not None:
+        write_json(figures_json(found, settings, options, rescoring.files), json_path)
+    if csv_path is not None:
+        with opened_for_writing(csv_path) as stream:
+            write_csv(found, stream)
+    if Path("-") not in (json_path, csv_path):
+        note = f"Strata: {summary.report(note=strata_note(rescoring.files)).strata_note}."
+        print_all([settings.described(), *figure_tables(found), note])

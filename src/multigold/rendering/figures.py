@@ -1,0 +1,125 @@
+"""Figures as terminal tables, JSON, CSV."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from multigold.figures import FIELDS, Figure, Settings
+from multigold.rescoring import FileReport, Options, provenance
+from multigold.state.canonical import Json
+from multigold.state.explain import printable
+from multigold.stats.pairing import PairedComparison
+from multigold.stats.rows import plain
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_PLACES = ("agent", "domain", "stratum", "loophole", "task", "part")
+
+
+def figure_tables(figures: Sequence[Figure]) -> list[RenderableType]:
+    """Return a table for each kind of figure, with just the columns that it uses."""
+    kinds = list(dict.fromkeys(figure.figure for figure in figures))
+    return [_table(kind, [figure for figure in figures if figure.figure == kind]) for kind in kinds]
+
+
+def _table(kind: str, figures: Sequence[Figure]) -> RenderableType:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=kind, box=box.SIMPLE, title_justify="left", pad_edge=False)
+    used = [name for name in _PLACES if any(getattr(figure, name) for figure in figures)]
+    for name in used:
+        table.add_column(name, overflow="fold")
+    for name in ("value", "of"):
+        table.add_column(name, justify="right")
+    intervals, notes = (any(getattr(figure, name) for figure in figures) for name in ("method", "note"))
+    if intervals:
+        table.add_column("interval or method")
+    if notes:
+        table.add_column("note", overflow="fold")
+    for figure in figures:
+        cells = [*(printable(getattr(figure, name)) for name in used), _number(figure.value), _counts(figure)]
+        cells += [_interval(figure)] if intervals else []
+        cells += [printable(figure.note)] if notes else []
+        table.add_row(*cells)
+    return table
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+def _counts(figure: Figure) -> str:
+    if figure.denominator is None:
+        return ""
+    return str(figure.denominator) if figure.numerator is None else f"{figure.numerator}/{figure.denominator}"
+
+
+def _interval(figure: Figure) -> str:
+    if figure.low is None or figure.high is None:
+        return figure.method
+    return f"{figure.low:.4f} to {figure.high:.4f} ({figure.method})"
+
+
+def figures_json(
+    figures: Iterable[Figure], settings: Settings, options: Options, files: tuple[FileReport, ...]
+) -> dict[str, Json]:
+    """Return figures as one document, with what they were computed from."""
+    return {
+        "schema": "multigold/statistics/1",
+        "provenance": provenance(options, files),
+        "settings": plain(settings),
+        "files": [file.to_json() for file in files],
+        "figures": [figure.to_json() for figure in figures],
+    }
+
+
+def write_csv(figures: Iterable[Figure], stream: TextIO) -> None:
+    """Write figures as comma-separated values with a header; an empty cell is an unknown value."""
+    writer = csv.DictWriter(stream, FIELDS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(_row(figure) for figure in figures)
+
+
+def _row(figure: Figure) -> dict[str, Json]:
+    # A spreadsheet runs a cell that begins like a formula; what a stranger's file says must not.
+    return {
+        name: f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@")) else value
+        for name, value in figure.to_json().items()
+    }
+
+
+def comparison_lines(found: PairedComparison, names: tuple[str, str]) -> list[str]:
+    """Return a comparison as text: the difference, its interval, the test, the decision, and the tasks that decide."""
+    first, second = names
+    lines = [f"{first} against {second}: {found.tasks} shared tasks, paired by {found.pairing}"]
+    if found.difference is None or found.first_rate is None or found.second_rate is None:
+        return [printable(line) for line in [*lines, found.note or "nothing to compare"]]
+    lines.append(f"  rates {found.first_rate:.4f} and {found.second_rate:.4f}, difference {found.difference:+.4f}")
+    if found.interval is not None:
+        interval = found.interval
+        lines.append(f"  {interval.level:.0%} interval {interval.low:+.4f} to {interval.high:+.4f} ({interval.method})")
+    if found.test is not None:
+        test = found.test
+        lines.append(f"  sign-flip test: p = {test.p_value:.4f} ({test.method}, {test.differing} tasks differ)")
+    decisions = {"first": f"{first} is ahead", "second": f"{second} is ahead"}
+    lines.append(f"  decision: {decisions.get(found.decision, 'not distinguishable')}")
+    if found.noise is not None:
+        noise = found.noise
+        lines.append(f"  noise: equal agents differ by up to {noise.floor:.4f} here")
+        lines.append(f"  a true difference of {noise.detectable:.4f} is found in {noise.power:.0%} of such comparisons")
+    lines += [f"  task {one.task}: {_pair(one.first)} against {_pair(one.second)}" for one in found.deciding]
+    if found.lead_rests_on:
+        lines.append(f"  the lead rests on: {', '.join(found.lead_rests_on)}")
+    uncounted = {"only the first has": found.only_first, "only the second has": found.only_second}
+    lines += [f"  tasks that {name} scored: {', '.join(tasks)}" for name, tasks in uncounted.items() if tasks]
+    if found.uncounted:
+        lines.append(f"  {found.uncounted} runs of shared tasks are not counted: unscored, or without a partner")
+    return [printable(line) for line in (*lines, *([f"  note: {found.note}"] if found.note else []))]
+
+
+def _pair(counts: tuple[int, int]) -> str:
+    return f"{counts[0]}/{counts[1]}"
