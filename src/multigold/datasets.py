@@ -26,9 +26,7 @@ from typing import Any, Final
 
 import attrs
 
-from multigold.environments import tau2_package
 from multigold.environments.base import Environment
-from multigold.environments.registered import load_registered, registered_names
 from multigold.errors import CallError, DataError, EnvironmentNotFoundError
 from multigold.model.task import Task
 from multigold.state.canonical import Json, digest
@@ -446,6 +444,10 @@ def load_environment(name: str, data_dir: Path | str | None = None) -> Environme
 
 
 def _environment_of_others(name: str) -> Environment:
+    # Looking at the installed packages costs more than a file of results: only where a name is not built in.
+    from multigold.environments import tau2_package
+    from multigold.environments.registered import load_registered, registered_names
+
     registered = load_registered(name) if name else None
     if registered is not None:
         return registered

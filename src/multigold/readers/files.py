@@ -12,7 +12,6 @@ import io
 import os
 import sys
 import weakref
-import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -338,6 +337,8 @@ def archive(path: Path, max_bytes: int = MAX_WHOLE_BYTES) -> Folder:
     Raises:
         ResultsError: Where it is broken or holds too many files.
     """
+    import zipfile
+
     try:
         with zipfile.ZipFile(path) as opened:
             names = [entry.filename for entry in opened.infolist() if not entry.is_dir()]
@@ -349,6 +350,8 @@ def archive(path: Path, max_bytes: int = MAX_WHOLE_BYTES) -> Folder:
 
 
 def _member(path: Path, member: str, max_bytes: int) -> bytes:
+    import zipfile
+
     name = f"{path}!{member}"
     try:
         with zipfile.ZipFile(path) as opened, opened.open(member) as file:

@@ -107,7 +107,7 @@ class Clues:
 
     Attributes:
         stated: The task id in the file; empty where there is none.
-        checks: The gold actions that its checks quote; None where it carries no checks.
+        checks: The gold actions that its checks quote; None where it was not evaluated.
         messages: Its talk.
         calls: Its calls.
     """
@@ -160,20 +160,31 @@ def contradiction(clues: Clues, index: TaskIndex) -> tuple[Reason | None, str]:
 
     Returns:
         Why the parts contradict each other, None where they do not; and the task that the checks speak of, empty where
-        they speak of no single one.
+        they speak of no single other one.
     """
-    if clues.checks and index.has_actions(clues.stated, clues.checks):
-        return None, ""
-    claimed = index.by_checks(clues.checks) if clues.checks else frozenset()
-    if claimed and clues.stated not in claimed:
-        others = ", ".join(sorted(claimed))
-        sentence = f"the run says task {clues.stated!r}, its own checks are those of task {others}"
-        return Reason(code="contradiction", sentence=sentence), next(iter(claimed)) if len(claimed) == 1 else ""
+    if clues.checks is not None and clues.stated in index.tasks:
+        if not index.has_actions(clues.stated, clues.checks):
+            return _other_gold(clues, index)
+        if clues.checks:
+            return None, ""
+    return _other_user(clues, index), ""
+
+
+def _other_gold(clues: Clues, index: TaskIndex) -> tuple[Reason, str]:
+    claimed = index.by_checks(clues.checks or ())
+    if not claimed or clues.stated in claimed:
+        sentence = f"the checks of the run are of another gold of task {clues.stated!r}: of another release, perhaps"
+        return Reason(code="contradiction", sentence=sentence), ""
+    sentence = f"the run says task {clues.stated!r}, its own checks are those of task {', '.join(sorted(claimed))}"
+    return Reason(code="contradiction", sentence=sentence), next(iter(claimed)) if len(claimed) == 1 else ""
+
+
+def _other_user(clues: Clues, index: TaskIndex) -> Reason | None:
     own = index.users.get(clues.stated, frozenset())
     if not own or clues.asks_for(own):
-        return None, ""
+        return None
     named = clues.users & index.known_users
-    if named and not own & clues.users:
-        sentence = f"the run says task {clues.stated!r}, and is about user {min(named)} instead of {min(own)}"
-        return Reason(code="contradiction", sentence=sentence), ""
-    return None, ""
+    if not named or own & clues.users:
+        return None
+    sentence = f"the run says task {clues.stated!r}, and is about user {min(named)} instead of {min(own)}"
+    return Reason(code="contradiction", sentence=sentence)

@@ -199,9 +199,12 @@ def _own_contradiction(recorded: Recorded) -> Reason | None:
 
 
 def _quoted(info: _RewardInfo) -> tuple[ToolCall, ...] | None:
-    """Return the gold actions that the checks quote; None where there are no checks."""
+    """Return the gold actions that the checks quote: none where the gold has none; None where nothing was checked.
+
+    tau2 writes null in both cases, but holds the databases against each other in the first only.
+    """
     if info.action_checks is None:
-        return None
+        return () if info.db_check is not None and isinstance(info.db_check.db_match, bool) else None
     return tuple(read_call(check.action, "assistant") for check in info.action_checks if isinstance(check.action, dict))
 
 
