@@ -17,11 +17,10 @@ from multigold._version import __version__
 from multigold.audit.findings import Finding, Key, Sorted, counts_by_code, finding_json, key_of
 from multigold.audit.gold_checks import CHECKS, CODES, Check
 from multigold.audit.scenes import Gold, Scene
-from multigold.audit.vocabulary import StateIndex
+from multigold.audit.vocabulary import index_of
 from multigold.environments.base import Environment, initial_state, state_after_history
 from multigold.errors import CallError, MultigoldError
 from multigold.state.canonical import Json
-from multigold.state.database import EndState
 
 SCHEMA = "multigold/audit-golds/1"
 """Name and version of the document's form; the schema itself ships as `audit/schemas/golds.schema.json`."""
@@ -63,44 +62,30 @@ def audit_golds(golds: Iterable[Gold], environment: Environment, *, codes: Colle
     if unknown:
         raise CallError(f"this audit has no code {unknown[0]!r}", remedy=f"There are: {', '.join(CODES)}.")
     checks = [check for check, given in CHECKS.items() if not codes or not given.isdisjoint(codes)]
-    stage = _Stage(environment)
     findings: dict[Key, Finding] = {}
     count, tasks = 0, set()
     for gold in golds:
         count += 1
         tasks.add(gold.task.id)
-        for finding in stage.findings(gold, checks):
+        for finding in findings_of(gold, environment, checks):
             if not codes or finding.code in codes:
                 findings.setdefault(key_of(finding), finding)
     return Audit(golds=count, tasks=len(tasks), findings=tuple(findings.values()))
 
 
-class _Stage:
-    """Sets scenes; the index of a start state is made once where golds share it."""
-
-    def __init__(self, environment: Environment) -> None:
-        self.environment = environment
-        self._latest: tuple[EndState, StateIndex] | None = None
-
-    def findings(self, gold: Gold, checks: Iterable[Check]) -> Iterator[Finding]:
-        """Yield what the checks find; a task whose start cannot be set up is a finding itself."""
-        try:
-            scene = self._scene(gold)
-        except MultigoldError as error:
-            yield Finding(
-                code="no-start", where=gold.where, task=gold.task.id, sentence=f"the task cannot start: {error}"
-            )
-            return
-        for check in checks:
-            yield from check(scene)
-
-    def _scene(self, gold: Gold) -> Scene:
-        environment, task = self.environment, gold.task
+def findings_of(gold: Gold, environment: Environment, checks: Iterable[Check]) -> Iterator[Finding]:
+    """Yield what checks find in a gold; a task whose start cannot be set up is a finding itself."""
+    task = gold.task
+    try:
         start = initial_state(environment, task.initial, task.initial_state)
         start = state_after_history(environment, start, task.initial_state)
-        if self._latest is None or self._latest[0] is not start:
-            self._latest = (start, StateIndex(start))
-        return Scene(gold=gold, environment=environment, start=start, index=self._latest[1])
+    except MultigoldError as error:
+        sentence = f"the task cannot start: {error}"
+        yield Finding(code="no-start", where=gold.where, task=task.id, sentence=sentence)
+        return
+    scene = Scene(gold=gold, environment=environment, start=start, index=index_of(start))
+    for check in checks:
+        yield from check(scene)
 
 
 def document(audit: Audit, found: Sorted, provenance: Mapping[str, Json]) -> dict[str, Json]:

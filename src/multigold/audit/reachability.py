@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
-from multigold.audit.vocabulary import Entity, StateIndex, Vocabulary, collect, strings
+from multigold.audit.vocabulary import Entity, StateIndex, Vocabulary, collect, index_of, strings
 from multigold.environments.base import Drafts, Environment, Tool, step
 from multigold.model.task import Requestor, Task, ToolCall
 from multigold.state.canonical import Json
@@ -105,7 +105,7 @@ def unreachable_ids(
         index: The index of that state, where the caller has it already.
         synchronise: Whether to bring the two sides in step after each call of the gold.
     """
-    search = _Search(environment, Knowledge(strings(task.instructions)), index or StateIndex(start))
+    search = _Search(environment, Knowledge(strings(task.instructions)), index or index_of(start))
     drafts = Drafts(start)
     found: dict[str, Unreachable] = {}
     for number, call in enumerate(calls):

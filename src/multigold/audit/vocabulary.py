@@ -12,14 +12,14 @@ the plural of a name. Nothing here knows a domain; where a domain names things o
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import attrs
 
 from multigold.state.canonical import Json, canonical_text
-from multigold.state.database import WHOLE, EndState
+from multigold.state.database import GONE, WHOLE, EndState, same_record
 
 MAX_NESTED = 50
 """Lists and objects kept per name: they serve as examples, and a database may hold thousands."""
@@ -77,6 +77,7 @@ def _spellings(parameter: str) -> Iterator[str]:
     yield f"{bare}_id"
 
 
+@lru_cache(maxsize=4096)
 def singulars(name: str) -> tuple[str, ...]:
     """Return what a plural may be the plural of: `orders` is order, `addresses` address, `entries` entry."""
     found = []
@@ -106,6 +107,15 @@ def entities(state: EndState) -> Iterator[Entity]:
     for _, database in state.sides():
         for table, record_id, record in database.records():
             yield from _entities(table, record_id, record)
+
+
+def changed_entities(before: EndState, after: EndState) -> Iterator[Entity]:
+    """Yield the entities of the records that a later state has otherwise than an earlier one."""
+    for (_, old), (_, new) in zip(before.sides(), after.sides(), strict=True):
+        for table, record_id in new.touched(old):
+            record = new.find(table, record_id)
+            if record is not GONE and not same_record(record, old.find(table, record_id)):
+                yield from _entities(table, record_id, record)
 
 
 def _entities(table: str, record_id: str, record: Json) -> Iterator[Entity]:
@@ -258,6 +268,18 @@ class StateIndex:
             edge = [other for other in dict.fromkeys(named) if other not in found][: most - len(found)]
             found.update((other, self.entities[other]) for other in edge)
         return tuple(found.values())
+
+
+_recent: deque[tuple[EndState, StateIndex]] = deque(maxlen=4)
+
+
+def index_of(state: EndState) -> StateIndex:
+    """Return the index of a state, kept for the last few: to index a database of some megabytes takes a second."""
+    for known, index in _recent:
+        if known is state:
+            return index
+    _recent.appendleft((state, StateIndex(state)))
+    return _recent[0][1]
 
 
 def strings(value: Json) -> Iterator[str]:

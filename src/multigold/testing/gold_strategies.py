@@ -20,7 +20,7 @@ from multigold.state.canonical import Json, clone, same
 from multigold.state.database import EndState
 from multigold.state.delta import diff
 from multigold.testing.failures import call_text, value_text
-from multigold.testing.strategies import _MORE, Layers, Repertoire, draw_argument, draw_broken, draw_call
+from multigold.testing.strategies import Layers, Repertoire, draw_argument, draw_broken, draw_call
 
 MutationKind: TypeAlias = Literal["drop", "duplicate", "alter", "add"]
 
@@ -74,26 +74,29 @@ def interleavings(
         initial: The state that it starts in; None for the environment's own.
         examples: Calls whose arguments serve as examples, beside the gold's own.
     """
-    repertoire = Repertoire(environment, initial, (*gold, *examples))
-    return st.composite(lambda draw: _interleave(draw, repertoire, tuple(gold)))()
+    return _interleaving(Repertoire(environment, initial, (*gold, *examples)), tuple(gold))
 
 
-def _interleave(draw: st.DrawFn, repertoire: Repertoire, gold: tuple[ToolCall, ...]) -> Interleaving:
+@st.composite
+def _interleaving(draw: st.DrawFn, repertoire: Repertoire, gold: tuple[ToolCall, ...]) -> Interleaving:
     drafts = Drafts(repertoire.initial)
     calls: list[ToolCall] = []
     inserted: list[int] = []
-    for call in (*gold, None):
-        while len(inserted) < MAX_INSERTED and draw(_MORE):
-            idle = _idle_call(draw, repertoire, drafts)
-            if idle is not None:
-                inserted.append(len(calls))
-                calls.append(idle)
-        if call is not None:
+    played = 0
+    for _ in range(draw(st.integers(0, MAX_INSERTED))):
+        here = played + draw(st.integers(0, len(gold) - played))
+        for call in gold[played:here]:
             step(repertoire.environment, drafts, call)
-            calls.append(call)
-    return Interleaving(calls=tuple(calls), inserted=tuple(inserted))
+        calls += gold[played:here]
+        played = here
+        idle = draw(_idle_call(repertoire, drafts))
+        if idle is not None:
+            inserted.append(len(calls))
+            calls.append(idle)
+    return Interleaving(calls=(*calls, *gold[played:]), inserted=tuple(inserted))
 
 
+@st.composite
 def _idle_call(draw: st.DrawFn, repertoire: Repertoire, drafts: Drafts) -> ToolCall | None:
     """Draw a read, or a call that fails and leaves no trace; None where the one that was drawn does something."""
     environment = repertoire.environment

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from hypothesis import strategies as st
 
-from multigold.audit.vocabulary import StateIndex, Vocabulary, changed_entities, collect
+from multigold.audit.vocabulary import Vocabulary, changed_entities, collect, index_of
 from multigold.environments.base import Drafts, Environment, Tool, ToolFunction, ToolKind, step
 from multigold.model.task import Requestor, ToolCall
 from multigold.state.canonical import Json, clone, same
@@ -28,9 +28,6 @@ ALL_KINDS: Final[tuple[ToolKind, ...]] = ("write", "read", "generic")
 
 Layers: TypeAlias = Sequence[Vocabulary]
 """Vocabularies to take a value from; one that stands there twice is taken twice as often."""
-
-_MORE = st.sampled_from([False, True, True, True])
-"""Whether to go on: three more on average, none where it shrinks."""
 
 _ODD: Final[tuple[Json, ...]] = (None, -1, "nowhere", [], {}, True, 1.5, [None], "")
 """What an argument of the wrong kind may be."""
@@ -50,13 +47,12 @@ class Repertoire:
     ) -> None:
         self.environment = environment
         self.initial = initial or environment.initial
-        self.index = StateIndex(self.initial)
-        self._examples: dict[tuple[str, str], list[Json]] = {}
+        self.index = index_of(self.initial)
+        self._examples: dict[tuple[str, Requestor], list[ToolCall]] = {}
         for call in examples:
-            for name, value in (call.arguments or {}).items():
-                kept = self._examples.setdefault((call.name, name), [])
-                if not any(same(value, other) for other in kept):
-                    kept.append(value)
+            kept = self._examples.setdefault((call.name, call.requestor), [])
+            if call.arguments and not any(same(call.arguments, other.arguments) for other in kept):
+                kept.append(call)
         self._near = lru_cache(maxsize=256)(self._around)
         self.source = lru_cache(maxsize=4096)(_source)
 
@@ -69,9 +65,14 @@ class Repertoire:
         found = [(tool, requestor) for table, requestor in sides for tool in table.values()]
         return sorted((pair for pair in found if pair[0].kind in kinds), key=lambda pair: kinds.index(pair[0].kind))
 
-    def examples(self, tool: Tool, parameter: str) -> list[Json]:
-        """Return example values of a parameter."""
-        return self._examples.get((tool.name, parameter), [])
+    def examples(self, tool: Tool, requestor: Requestor) -> list[ToolCall]:
+        """Return example calls of a tool."""
+        return self._examples.get((tool.name, requestor), [])
+
+    def example_values(self, tool: Tool, parameter: str) -> list[Json]:
+        """Return the values that a parameter has in example calls, whoever made them."""
+        calls = (call for (name, _), kept in self._examples.items() if name == tool.name for call in kept)
+        return [call.arguments[parameter] for call in calls if call.arguments and parameter in call.arguments]
 
     def near(self, anchor: Json) -> Vocabulary | None:
         """Return the vocabulary of the records around an id; None for what is no id."""
@@ -133,7 +134,7 @@ def _plausible(repertoire: Repertoire, kinds: Sequence[ToolKind] = ALL_KINDS) ->
 def draw_call(
     draw: st.DrawFn, repertoire: Repertoire, tools: Sequence[tuple[Tool, Requestor]], changed: Vocabulary | None = None
 ) -> ToolCall:
-    """Draw a call of one of some tools.
+    """Draw a call of one of some tools: from scratch, or an example call with at most one argument exchanged.
 
     Args:
         draw: Hypothesis' draw.
@@ -143,7 +144,21 @@ def draw_call(
     """
     tool, requestor = draw(st.sampled_from(tools))
     # What is always there comes first, so that a call stays the same when an earlier one is shrunk away.
-    layers = [repertoire.index.vocabulary, *([changed] if changed else [])]
+    layers = [repertoire.index.vocabulary, *([changed] * 2 if changed else [])]
+    shown = repertoire.examples(tool, requestor)
+    copy: bool = draw(st.booleans()) if shown else False
+    if copy:
+        arguments = dict(draw(st.sampled_from(shown)).arguments or {})
+        exchanged = draw(st.sampled_from([None, *arguments]))
+        if exchanged is not None and exchanged in tool.parameters:
+            arguments[exchanged] = draw_argument(draw, tool, exchanged, repertoire, layers)
+    else:
+        arguments = _draw_arguments(draw, tool, repertoire, layers)
+    return ToolCall(tool.name, clone(arguments), requestor=requestor)
+
+
+def _draw_arguments(draw: st.DrawFn, tool: Tool, repertoire: Repertoire, layers: Layers) -> dict[str, Json]:
+    """Draw arguments: the first that is an id from anywhere, the others mostly from the records around it."""
     arguments: dict[str, Json] = {}
     anchored = False
     for name, parameter in tool.parameters.items():
@@ -153,7 +168,7 @@ def draw_call(
         near = None if anchored else repertoire.near(arguments[name])
         if near is not None:
             layers, anchored = [layers[0], near, near, *layers[1:]], True
-    return ToolCall(tool.name, arguments, requestor=requestor)
+    return arguments
 
 
 def draw_argument(draw: st.DrawFn, tool: Tool, name: str, repertoire: Repertoire, layers: Layers) -> Json:
@@ -171,7 +186,7 @@ def draw_argument(draw: st.DrawFn, tool: Tool, name: str, repertoire: Repertoire
     if closed is not None:
         return draw(closed)
     sources = [found for vocabulary in layers if (found := repertoire.source(vocabulary, name, hint)) is not None]
-    shown = repertoire.examples(tool, name)
+    shown = repertoire.example_values(tool, name)
     chosen = draw(st.integers(0, max(0, len(sources) + bool(shown) - 1)))
     if chosen < len(sources):
         return clone(draw(sources[chosen]))
@@ -342,22 +357,42 @@ def call_sequences(
     tools = repertoire.tools(kinds)
     if not tools:
         return st.just(())
-    return st.composite(lambda draw: draw_sequence(draw, repertoire, tools, broken, max_size))()
+    return _sequence(repertoire, tools, broken, max_size)
 
 
-def draw_sequence(
+@st.composite
+def _sequence(
     draw: st.DrawFn, repertoire: Repertoire, tools: Sequence[tuple[Tool, Requestor]], broken: bool, max_size: int
 ) -> tuple[ToolCall, ...]:
-    """Draw a sequence of calls of some tools; `call_sequences` says what the arguments mean."""
+    # First how many, then each in a draw of its own: Hypothesis can then take out any one of them at once.
     drafts = Drafts(repertoire.initial)
     calls: list[ToolCall] = []
     changed: Vocabulary | None = None
-    while len(calls) < max_size and draw(_MORE):
-        wrong = broken and draw(st.sampled_from([False, False, False, True]))
-        call = (draw_broken if wrong else draw_call)(draw, repertoire, tools, changed)
+    for _ in range(draw(st.integers(0, max_size))):
+        call = draw(_next_call(repertoire, tools, broken, calls, changed))
         calls.append(call)
         tool = repertoire.environment.tool(call.name, call.requestor)
         if tool is not None and tool.kind == "write":
             step(repertoire.environment, drafts, call)
             changed = repertoire.changed(drafts.freeze())
     return tuple(calls)
+
+
+_HOW = st.sampled_from(["new", "new", "new", "new", "again", "broken"])
+
+
+@st.composite
+def _next_call(
+    draw: st.DrawFn,
+    repertoire: Repertoire,
+    tools: Sequence[tuple[Tool, Requestor]],
+    broken: bool,
+    earlier: Sequence[ToolCall],
+    changed: Vocabulary | None,
+) -> ToolCall:
+    how = draw(_HOW)
+    if how == "again" and earlier:
+        return draw(st.sampled_from(earlier))
+    if how == "broken" and broken:
+        return draw_broken(draw, repertoire, tools, changed)
+    return draw_call(draw, repertoire, tools, changed)
