@@ -14,13 +14,14 @@ import sys
 import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import attrs
 
 from multigold.errors import ResultsError
-from multigold.readers import eva, nemo, streaming, tau2_directory
+from multigold.readers import streaming
 from multigold.readers.base import MAX_WHOLE_BYTES, ReadOptions, ResultsFile
 from multigold.readers.decoding import Document, read_document
 from multigold.readers.folder import Folder
@@ -31,6 +32,7 @@ MAX_ENTRIES: Final = 200_000
 """A directory or an archive with more files than this is refused."""
 
 _SUFFIXES: Final = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".zip")
+_META: Final = "results.json"
 _GZIP: Final = b"\x1f\x8b"
 _ZIP: Final = b"PK\x03\x04"
 _DEPTH: Final = 6
@@ -40,17 +42,29 @@ Kind = Literal["file", "member", "folder", "archive", "stdin"]
 
 @attrs.frozen(kw_only=True)
 class FolderFormat:
-    """A form that takes a whole directory."""
+    """A form that takes a whole directory.
+
+    Attributes:
+        name: What it is called.
+        module: The module that knows it; imported when a directory is opened.
+    """
 
     name: str
-    recognise: Callable[[Folder], bool]
-    read: Callable[[Folder, ReadOptions], Iterator[ResultsFile]]
+    module: str
+
+    def recognise(self, folder: Folder) -> bool:
+        """Tell whether a folder is of that form."""
+        return bool(import_module(self.module).recognise(folder))
+
+    def read(self, folder: Folder, options: ReadOptions) -> Iterator[ResultsFile]:
+        """Yield the results files of a folder of that form."""
+        yield from import_module(self.module).read(folder, options)
 
 
 FOLDER_FORMATS: Final[tuple[FolderFormat, ...]] = (
-    FolderFormat(name="tau2 directory", recognise=tau2_directory.recognise, read=tau2_directory.read),
-    FolderFormat(name="NeMo voice-agent directory", recognise=nemo.recognise, read=nemo.read),
-    FolderFormat(name="EVA records", recognise=eva.recognise, read=eva.read),
+    FolderFormat(name="tau2 directory", module="multigold.readers.tau2_directory"),
+    FolderFormat(name="NeMo voice-agent directory", module="multigold.readers.nemo"),
+    FolderFormat(name="EVA records", module="multigold.readers.eva"),
 )
 
 
@@ -143,7 +157,7 @@ def folder_format(folder: Folder) -> FolderFormat | None:
 def _in_file(path: Path) -> Iterator[Source]:
     if _starts_with(path, _ZIP):
         yield from _in_archive(path)
-    elif path.name == tau2_directory.META and (path.parent / "simulations").is_dir():
+    elif path.name == _META and (path.parent / "simulations").is_dir():
         yield Source(path=str(path.parent), kind="folder")
     else:
         yield Source(path=str(path))

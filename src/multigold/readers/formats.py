@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Final
 
 import attrs
 import msgspec
 
-from multigold.readers import chat, tau1, tau2
 from multigold.readers.base import MAX_WHOLE_BYTES, ReadOptions, ResultsFile, UnknownFormError
 from multigold.readers.decoding import Document, decoded, read_document
 from multigold.state.canonical import Json
@@ -20,19 +20,30 @@ class Format:
 
     Attributes:
         name: What it is called.
-        recognise: Tells whether a document is of that form.
-        read: Reads it.
+        module: The module that knows it; imported when a file gets as far as that.
     """
 
     name: str
-    recognise: Callable[[Document], bool]
-    read: Callable[[Document, ReadOptions], ResultsFile]
+    module: str
+
+    def recognise(self, document: Document) -> bool:
+        """Tell whether a document is of that form."""
+        return bool(import_module(self.module).recognise(document))
+
+    def read(self, document: Document, options: ReadOptions) -> ResultsFile:
+        """Read a document of that form.
+
+        Raises:
+            ResultsError: Where it cannot be read.
+        """
+        results: ResultsFile = import_module(self.module).read(document, options)
+        return results
 
 
 FORMATS: Final[tuple[Format, ...]] = (
-    Format(name="tau2 results", recognise=tau2.recognise, read=tau2.read),
-    Format(name="tau-bench v1 results", recognise=tau1.recognise, read=tau1.read),
-    Format(name="chat messages", recognise=chat.recognise, read=chat.read),
+    Format(name="tau2 results", module="multigold.readers.tau2"),
+    Format(name="tau-bench v1 results", module="multigold.readers.tau1"),
+    Format(name="chat messages", module="multigold.readers.chat"),
 )
 """In the order in which they are tried."""
 
