@@ -315,6 +315,72 @@ def _7_upgrade_economy_only(environment: Environment) -> Iterator[Calls]:
     yield from ((update("XEHM4B", "economy", _7_XEHM4B, card),) for card in _7_CARDS)
 
 
+_14_DAYS: Days = (("HAT023", "2024-05-26"), ("HAT204", "2024-05-28"), ("HAT100", "2024-05-28"))
+_14_CARD = "credit_card_2198526"
+_14_GIFTS = (("gift_card_8020792", 198), ("gift_card_6136092", 129))
+_14_PEOPLE = (("Mohamed", "Silva", "1960-11-26"), ("Raj", "Sanchez", "1986-09-12"), ("Liam", "Wilson", "1980-03-27"))
+_23_SAID = (_14_PEOPLE[0], ("Aarav", "Sanchez", "1986-09-12"), ("Evelyn", "Wilson", "1980-03-27"))
+
+
+def _14_booking(people: Sequence[tuple[str, str, str]], payments: Sequence[tuple[str, int]]) -> ToolCall:
+    return call(
+        "book_reservation",
+        user_id="mohamed_silva_9265",
+        origin="JFK",
+        destination="SFO",
+        flight_type="round_trip",
+        cabin="business",
+        flights=[{"flight_number": number, "date": date} for number, date in _14_DAYS],
+        passengers=[{"first_name": first, "last_name": last, "dob": dob} for first, last, dob in people],
+        payment_methods=[{"payment_id": payment, "amount": amount} for payment, amount in payments],
+        total_baggages=0,
+        nonfree_baggages=0,
+        insurance="no",
+    )
+
+
+def _14_cancel_and_rebook(environment: Environment) -> Iterator[Calls]:
+    """Passengers in every order, and payments in every order."""
+    payments = (("certificate_3765853", 500), *_14_GIFTS, (_14_CARD, 1786))
+    for people, paid in product(permutations(_14_PEOPLE), permutations(payments)):
+        yield cancel("K1NW8N"), _14_booking(people, paid)
+
+
+def _23_three_bookings(people: Sequence[tuple[str, str, str]]) -> Callable[[Environment], Iterator[Calls]]:
+    """The bookings in every order."""
+    bookings = (
+        _14_booking(people[:1], [("certificate_3765853", 500), *_14_GIFTS, (_14_CARD, 44)]),
+        _14_booking(people[1:2], [("certificate_9984806", 250), (_14_CARD, 621)]),
+        _14_booking(people[2:], [("certificate_2765295", 250), (_14_CARD, 621)]),
+    )
+    return lambda environment: ((cancel("K1NW8N"), *order) for order in permutations(bookings))
+
+
+def _15_two_step(environment: Environment) -> Iterator[Calls]:
+    """The cabin first or the flights first."""
+    old: Days = (("HAT227", "2024-05-23"), ("HAT139", "2024-05-23"))
+    new: Days = (("HAT110", "2024-05-24"), ("HAT172", "2024-05-24"))
+    for cabin, days in (("economy", old), ("business", new)):
+        steps = ((cabin, days), ("economy", new))
+        yield tuple(update("M05KNL", step, on, "gift_card_8887175") for step, on in steps)
+
+
+def _17_booked_cabin(environment: Environment) -> Iterator[Calls]:
+    """The paid bag on either gift card, in every order of the three calls."""
+    upgrade = update("FQ8APE", "economy", (("HAT056", "2024-05-25"), ("HAT138", "2024-05-25")), "gift_card_8190333")
+    omar = {"first_name": "Omar", "last_name": "Rossi", "dob": "1970-06-06"}
+    passenger = call("update_reservation_passengers", reservation_id="FQ8APE", passengers=[omar])
+    for card in ("gift_card_8190333", "gift_card_6490722"):
+        bags = call(
+            "update_reservation_baggages",
+            reservation_id="FQ8APE",
+            total_baggages=3,
+            nonfree_baggages=1,
+            payment_id=card,
+        )
+        yield from permutations((upgrade, passenger, bags))
+
+
 FAMILIES = (
     Family(task="5", text="37199f3", reading="strict-change", feasible=12, members=_5_strict_change),
     Family(task="7", text="37199f3", reading="business-and-cancel", feasible=6, members=_7_business_and_cancel),
@@ -335,6 +401,13 @@ FAMILIES = (
         members=_13_letter_cancel_rebook,
         siblings=_13_other_orders(cancel("XEWRD9")),
     ),
+    Family(task="14", text="01e812d", reading="cancel-and-rebook", feasible=144, members=_14_cancel_and_rebook),
+    Family(task="15", text="37199f3", reading="two-step", feasible=2, members=_15_two_step),
+    Family(task="16", text="01e812d", reading="two-step", feasible=2, members=_15_two_step),
+    Family(task="17", text="37199f3", reading="booked-cabin", feasible=12, members=_17_booked_cabin),
+    Family(task="22", text="37199f3", reading="booked-cabin", feasible=12, members=_17_booked_cabin),
+    Family(task="23", text="37199f3", reading="as-recorded", feasible=6, members=_23_three_bookings(_14_PEOPLE)),
+    Family(task="23", text="37199f3", reading="as-said", feasible=6, members=_23_three_bookings(_23_SAID)),
     Family(task="27", text="37199f3", reading="strict-change", feasible=35, infeasible=27, members=_27_strict_change),
     Family(task="29", text="37199f3", reading="letter-cancel-rebook", feasible=18, members=_29_letter_cancel_rebook),
     Family(task="29", text="37199f3", reading="letter-book", feasible=18, members=_29_letter_book),
@@ -349,6 +422,5 @@ FAMILIES = (
     Family(task="45", text="37199f3", reading="single-call", feasible=36, members=_45_single_call),
     Family(task="45", text="37199f3", reading="business-then-cancel", feasible=2, members=_45_business_then_cancel),
 )
-"""Every reading of more than one member. The counts are those of the analysis, but for task 7 (there 4: see its
-generator) and task 44 (there 2, in one order of the calls, and 1 for business-then-cancel, without
-the gift card)."""
+"""Every reading of more than one member. The counts of the paper's tasks and of task 44 are those of the analysis, but
+for task 44 in every order of the calls, and with the gift card in business-then-cancel; for task 7 see the generator."""

@@ -79,3 +79,17 @@ def test_no_summary_repeats_the_words_of_its_clause(name: str) -> None:
         words = clause.summary.casefold().replace("'", "").split()
         runs = [" ".join(words[i : i + 8]) for i in range(len(words) - 7)]
         assert not any(run in text for run in runs), clause.id
+
+
+def test_every_task_that_an_entry_lists_has_a_gold_set() -> None:
+    for name in NAMES:
+        catalogue = load_catalogue(name)
+        listed = {task for entry in catalogue.loopholes.values() for task in (*entry.tasks, *entry.proposed)}
+        assert sorted(listed - catalogue.gold_sets.keys()) == []
+
+
+def test_what_the_paper_does_not_list_stays_outside_its_strata() -> None:
+    catalogue = load_catalogue("tau2-airline")
+    proposed = {gold_set.task_id for gold_set in catalogue if gold_set.status == "proposed"}
+    assert proposed == {"7", "9", "14", "15", "16", "17", "22", "23", "33", "37", "38", "39"}
+    assert not proposed & set(catalogue.paper_split)

@@ -23,9 +23,16 @@ from multigold.scoring import score
 AIRLINE = load_catalogue("tau2-airline")
 
 GOLD_WITHOUT_EVIDENCE = {
-    "13": "the benchmark's gold transfers without looking anything up; the gold set says why that is not enough"
+    "9": "the benchmark's gold searches for a flight and opens none of the reservations that it declines to cancel",
+    "13": "the benchmark's gold transfers without looking anything up; the gold set says why that is not enough",
 }
 """Tasks whose benchmark gold, run as it stands, does not bring the evidence that its reading asks for."""
+
+WITHOUT_SIDES = {
+    "15": "nothing was basic economy: only whether steps may be joined is open",
+    "16": "as task 15",
+}
+"""Tasks whose readings take no side of the loophole that they are listed under."""
 
 
 def shipped(name: str) -> Path:
@@ -137,7 +144,8 @@ def test_every_reading_gives_its_reasons(gold_set: GoldSet, catalogue: Catalogue
 
 @pytest.mark.parametrize("gold_set", tuple(AIRLINE), ids=lambda gold_set: gold_set.task_id)
 def test_every_core_reading_takes_a_side_on_every_loophole_of_its_task(gold_set: GoldSet) -> None:
+    sided = {loophole for loophole in gold_set.loopholes if AIRLINE.loopholes[loophole].sides}
     for text in gold_set.texts:
         for reading in gold_set.select(text).readings:
-            if reading.standing == "core":
-                assert set(reading.positions) == set(gold_set.loopholes), reading.id
+            if reading.standing == "core" and gold_set.task_id not in WITHOUT_SIDES:
+                assert set(reading.positions) == sided, reading.id
