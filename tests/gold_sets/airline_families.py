@@ -423,4 +423,4 @@ FAMILIES = (
     Family(task="45", text="37199f3", reading="business-then-cancel", feasible=2, members=_45_business_then_cancel),
 )
 """Every reading of more than one member. The counts of the paper's tasks and of task 44 are those of the analysis, but
-for task 44 in every order of the calls, and with the gift card in business-then-cancel; for task 7 see the generator."""
+for task 44 in every order of the calls, with the gift card in business-then-cancel; for task 7 see the generator."""
