@@ -77,7 +77,7 @@ class _Check(msgspec.Struct):
 class _RewardInfo(msgspec.Struct):
     reward: Any = None
     db_check: _DbCheck | None = None
-    action_checks: list[_Check] | None = None
+    action_checks: list[_Check] | msgspec.UnsetType | None = msgspec.UNSET
     reward_basis: Any = None
     reward_breakdown: Any = None
 
@@ -201,8 +201,11 @@ def _own_contradiction(recorded: Recorded) -> Reason | None:
 def _quoted(info: _RewardInfo) -> tuple[ToolCall, ...] | None:
     """Return the gold actions that the checks quote: none where the gold has none; None where nothing was checked.
 
-    tau2 writes null in both cases, but holds the databases against each other in the first only.
+    tau2 writes null in both cases, but holds the databases against each other in the first only. Where a file has no
+    such field at all, nothing is known.
     """
+    if info.action_checks is msgspec.UNSET:
+        return None
     if info.action_checks is None:
         return () if info.db_check is not None and isinstance(info.db_check.db_match, bool) else None
     return tuple(read_call(check.action, "assistant") for check in info.action_checks if isinstance(check.action, dict))

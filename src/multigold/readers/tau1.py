@@ -92,12 +92,13 @@ def read(document: Document, options: ReadOptions) -> ResultsFile:
     survey = _survey(raw)
     domain, guesses = (options.domain, ()) if options.domain else guessed(guess_domain(survey.tools), "tau1")
     tasks = {task_id: attrs.evolve(task, domain=domain) for task_id, task in survey.tasks.items()}
+    stated = survey.tasks
     agent = options.agent or stem(document.name)
     unnamed = () if options.agent else (f"the file names no agent: it is called {agent!r} after the file",)
 
     def produce() -> Iterator[Run]:
         for index, item in enumerate(raw):
-            yield _read_run(item, f"[{index}]", agent, tasks)
+            yield _read_run(item, f"[{index}]", agent, stated)
 
     return ResultsFile(
         format="tau1",
@@ -172,25 +173,34 @@ def _duplicates(trials: Mapping[tuple[str, int], int]) -> tuple[str, ...]:
 
 
 def _read_run(raw: msgspec.Raw | bytes, place: str, agent: str, tasks: Mapping[str, Task]) -> Run:
-    try:
-        item: _Item | _Head = _DECODER.decode(raw)
-    except (ValueError, RecursionError) as error:
-        item = decoded(raw, _Head) or _Head()
-        problem: Reason | None = Reason(code="unreadable_run", sentence=f"the run cannot be read ({error})")
-        transcript = None
-    else:
-        transcript = _transcript(item)
-        problem = None if transcript else _why_empty(item)
-    task_id = id_text(item.task_id)
-    if problem is None and task_id not in tasks:
-        problem = Reason(code="task_unknown", sentence=f"no item of the file holds task {task_id!r}")
+    item, transcript, problem = _read_item(raw)
     return Run(
         trajectory=_trajectory(item, transcript, agent),
-        task_id=task_id,
-        problem=problem,
+        task_id=id_text(item.task_id),
+        problem=problem or _task_problem(item, tasks),
         place=place,
         notes=transcript.notes if transcript else (),
     )
+
+
+def _read_item(raw: msgspec.Raw | bytes) -> tuple[_Head, Transcript | None, Reason | None]:
+    try:
+        item = _DECODER.decode(raw)
+    except (ValueError, RecursionError) as error:
+        problem = Reason(code="unreadable_run", sentence=f"the run cannot be read ({error})")
+        return decoded(raw, _Head) or _Head(), None, problem
+    transcript = _transcript(item)
+    return item, transcript, None if transcript else _why_empty(item)
+
+
+def _task_problem(item: _Head, tasks: Mapping[str, Task]) -> Reason | None:
+    task_id, own = id_text(item.task_id), _task(item)
+    if task_id not in tasks:
+        return Reason(code="task_unknown", sentence=f"no item of the file holds task {task_id!r}")
+    if own is not None and own != tasks[task_id]:
+        sentence = f"the run holds another text or gold of task {task_id!r} than an earlier one"
+        return Reason(code="contradiction", sentence=sentence)
+    return None
 
 
 def _why_empty(item: _Head) -> Reason:
@@ -238,9 +248,9 @@ def _as_number(value: Json) -> Json:
     return float(value) if isinstance(value, bool) else value
 
 
-def _transcript(item: _Item | _Head) -> Transcript | None:
+def _transcript(item: _Item) -> Transcript | None:
     """Return the talk and the calls; None where there is no talk."""
-    messages = item.traj if isinstance(item, _Item) else None
+    messages = item.traj
     if not messages:
         return None
     if any(message.tool_calls for message in messages):
