@@ -13,6 +13,7 @@ A catalogue is a directory:
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -26,7 +27,7 @@ from multigold.catalogues.findings import Cursor, Finding
 from multigold.errors import CallError, GoldSetError
 from multigold.model.catalogue import Catalogue
 from multigold.model.gold import GoldSet
-from multigold.state.canonical import Json, digest
+from multigold.state.canonical import Json
 
 CATALOGUE_FILE = "catalogue.json"
 CLAUSES_FILE = "clauses.json"
@@ -52,8 +53,9 @@ class CatalogueFiles:
     documents: dict[str, Json]
 
     def content_digest(self) -> str:
-        """Return the SHA-256 over the content of all files: spelling, spacing and order of files do not matter."""
-        return digest(self.documents)
+        """Return the SHA-256 over the content of all files: spacing and the order of members and files do not matter."""
+        text = json.dumps(self.documents, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode("ascii")).hexdigest()
 
     def gold_set_names(self) -> list[str]:
         """Return the names of the files that hold gold sets."""
