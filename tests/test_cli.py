@@ -76,7 +76,7 @@ def test_help_names_every_command_and_the_exit_statuses(cli: Cli) -> None:
     assert "Exit status" in done.out
 
 
-@pytest.mark.parametrize("command", ["rescore", "show", "validate", "catalogue", "data"])
+@pytest.mark.parametrize("command", ["rescore", "show", "statistics", "compare", "validate", "catalogue", "data"])
 def test_every_command_has_help(cli: Cli, command: str) -> None:
     assert cli(command, "--help").status == 0
 
@@ -305,3 +305,40 @@ def test_a_compressed_file_reads_like_the_file(cli: Cli, tmp_path: Path) -> None
     packed = tmp_path / "r.json.gz"
     packed.write_bytes(gzip.compress(EXAMPLE.read_bytes()))
     assert "9/13" in cli("rescore", packed).out
+
+
+# Statistics and comparison
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_statistics_print_figures_with_their_settings(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    done = cli("statistics", EXAMPLE, "--resamples", "100", "--json", "s.json", "--csv", "s.csv")
+    assert (done.status, done.err) == (0, "")
+    for words in ("success_rate", "pass^k", "coherent", "9/13", "seed 0", "100 resamples", "selected the tasks"):
+        assert words in done.out
+    document = json.loads((tmp_path / "s.json").read_text())
+    assert document["settings"]["seed"] == 0
+    lines = (tmp_path / "s.csv").read_text().splitlines()
+    assert len(lines) == 1 + len(document["figures"])
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_case_16_a_comparison_may_find_two_agents_not_distinguishable(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    document = example()
+    document["simulations"] = document["simulations"][::-1]
+    other = write(tmp_path / "other.json", document)
+    done = cli("compare", EXAMPLE, other, "--resamples", "100")
+    assert done.status == 0
+    assert "not distinguishable" in done.out
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_a_comparison_of_files_without_common_tasks_says_so(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    runs = example()["simulations"]
+    parts = [write(tmp_path / f"{n}.json", example(simulations=part)) for n, part in enumerate((runs[:3], runs[-2:]))]
+    done = cli("compare", *parts)
+    assert done.status == 0
+    assert "0 shared tasks" in done.out
