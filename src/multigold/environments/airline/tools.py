@@ -107,13 +107,13 @@ def book_reservation(
             "insurance": insurance,
         }
     )
-    booked = [_new_segment(draft, segment, cabin, len(travellers)) for segment in segments]
+    booked = [new_segment(draft, segment, cabin, len(travellers)) for segment in segments]
     price = sum(segment["price"] * len(travellers) for segment in booked)
     if insurance == "yes":
         price += INSURANCE_PRICE * len(travellers)
     price += BAG_PRICE * nonfree_baggages  # as given: "1" is stored as 1, but cannot be added to a price
-    _check_payments(user, payments, price)
-    _spend(draft, user_id, payments)
+    check_payments(user, payments, price)
+    spend(draft, user_id, payments)
     _take_seats(draft, booked, cabin, len(travellers))
     reservation |= {"flights": booked, "passengers": travellers, "payment_history": payments}
     draft.put("reservations", reservation["reservation_id"], reservation)
@@ -146,8 +146,12 @@ def _new_reservation_id(draft: Draft) -> str:
     raise RefusalError("Too many reservations")
 
 
-def _new_segment(draft: Draft, segment: Json, cabin: Json, seats: int) -> dict[str, Json]:
-    """Return a segment of a reservation at today's price, if there are seats; takes none."""
+def new_segment(draft: Draft, segment: Json, cabin: Json, seats: int) -> dict[str, Json]:
+    """Return a segment of a reservation at today's price, if there are seats; takes none.
+
+    Raises:
+        RefusalError: Where there is no such flight, it cannot be booked that day, or has too few seats.
+    """
     flight_number, date = segment["flight_number"], segment["date"]
     day = find_flight_day(draft, flight_number, date)
     if day["status"] != "available":
@@ -164,7 +168,12 @@ def _new_segment(draft: Draft, segment: Json, cabin: Json, seats: int) -> dict[s
     }
 
 
-def _check_payments(user: Json, payments: list[Json], price: Any) -> None:
+def check_payments(user: Json, payments: list[Json], price: Any) -> None:
+    """Refuse where a booking's payments name a method that the user has not, exceed a balance, or miss the price.
+
+    Raises:
+        RefusalError: Where they do.
+    """
     for payment in payments:
         payment_id = payment["payment_id"]
         if payment_id not in user["payment_methods"]:
@@ -178,7 +187,12 @@ def _check_payments(user: Json, payments: list[Json], price: Any) -> None:
         raise RefusalError(f"Payment amount does not add up, total price is {price}, but paid {paid}")
 
 
-def _spend(draft: Draft, user_id: str, payments: list[Json]) -> None:
+def spend(draft: Draft, user_id: str, payments: list[Json]) -> None:
+    """Take a booking's payments: gift cards are debited, certificates used up.
+
+    Raises:
+        KeyError: Where a certificate is named twice, after the first one was used up.
+    """
     methods = draft.edit("users", user_id)["payment_methods"]
     for payment in payments:
         method = methods[payment["payment_id"]]
@@ -231,10 +245,10 @@ def update_reservation_flights(
     seats = len(reservation["passengers"])
     find_user(draft, reservation["user_id"])
     wanted = [
-        _kept_segment(reservation, segment, cabin) or _new_segment(draft, segment, cabin, seats) for segment in segments
+        _kept_segment(reservation, segment, cabin) or new_segment(draft, segment, cabin, seats) for segment in segments
     ]
     price = sum(segment["price"] for segment in wanted) - sum(segment["price"] for segment in reservation["flights"])
-    _charge(draft, reservation_id, payment_id, price * seats)
+    charge(draft, reservation_id, payment_id, price * seats)
     reservation = draft.edit("reservations", reservation_id)
     reservation["flights"] = wanted
     reservation["cabin"] = cabin
@@ -251,8 +265,22 @@ def _kept_segment(reservation: Json, segment: Json, cabin: Json) -> Json | None:
     return None
 
 
-def _charge(draft: Draft, reservation_id: str, payment_id: Json, price: Any) -> None:
-    """Take (or give back) the price of an update by a credit card or a gift card, and write it in the history."""
+def charge(
+    draft: Draft, reservation_id: str, payment_id: Json, price: Any, *, entry: Callable[[Json], Json] = _PAYMENT
+) -> None:
+    """Take (or give back) the price of an update by a credit card or a gift card, and write it in the history.
+
+    Args:
+        draft: Read and written in place.
+        reservation_id: A reservation that is there.
+        payment_id: What pays.
+        price: In dollars; negative for a refund.
+        entry: Makes the entry of the history; tau2's is validated.
+
+    Raises:
+        RefusalError: Where the payment method is unknown or will not do; with a gift card debited already where the
+            entry is not a valid one.
+    """
     user_id = draft.get("reservations", reservation_id)["user_id"]
     methods = draft.get("users", user_id)["payment_methods"]
     if payment_id not in methods:
@@ -265,7 +293,7 @@ def _charge(draft: Draft, reservation_id: str, payment_id: Json, price: Any) -> 
             raise RefusalError("Gift card balance is not enough")
         draft.edit("users", user_id)["payment_methods"][payment_id]["amount"] -= price
     if price != 0:
-        payment = _PAYMENT({"payment_id": payment_id, "amount": price})  # may refuse, with the gift card debited
+        payment = entry({"payment_id": payment_id, "amount": price})  # may refuse, with the gift card debited
         draft.edit("reservations", reservation_id)["payment_history"].append(payment)
 
 
@@ -285,7 +313,7 @@ def update_reservation_baggages(
     reservation = find_reservation(draft, reservation_id)
     find_user(draft, reservation["user_id"])
     price = BAG_PRICE * max(0, nonfree_baggages - reservation["nonfree_baggages"])
-    _charge(draft, reservation_id, payment_id, price)
+    charge(draft, reservation_id, payment_id, price)
     reservation = draft.edit("reservations", reservation_id)
     reservation["total_baggages"] = total_baggages
     reservation["nonfree_baggages"] = nonfree_baggages

@@ -46,12 +46,12 @@ def cancel_pending_order(draft: Draft, order_id: Json, reason: Json) -> Json:
             cards credited already, where it was paid by a method that the user does not have.
     """
     order = find_order(draft, order_id)
-    _require(order["status"] == "pending", "Non-pending order cannot be cancelled")
-    _require(reason in CANCEL_REASONS, "Invalid reason")
+    require(order["status"] == "pending", "Non-pending order cannot be cancelled")
+    require(reason in CANCEL_REASONS, "Invalid reason")
     refunds = []
     for payment in order["payment_history"]:
         refunds.append(_entry("refund", payment["amount"], payment["payment_method_id"]))
-        _credit(draft, order["user_id"], payment["payment_method_id"], payment["amount"])
+        credit(draft, order["user_id"], payment["payment_method_id"], payment["amount"])
     order = draft.edit("orders", order_id)
     order["status"] = "cancelled"
     order["cancel_reason"] = reason
@@ -71,10 +71,10 @@ def exchange_delivered_order_items(
         RefusalError: Where something is unknown or not available, or a gift card does not cover the difference.
     """
     order = find_order(draft, order_id)
-    _require(order["status"] == "delivered", "Non-delivered order cannot be exchanged")
-    _require_items(order, item_ids)
-    difference = round(_compare_prices(draft, order, item_ids, new_item_ids)[0], 2)
-    _require_cover(find_payment_method(draft, order["user_id"], payment_method_id), difference)
+    require(order["status"] == "delivered", "Non-delivered order cannot be exchanged")
+    require_items(order, item_ids)
+    difference = round(compare_prices(draft, order, item_ids, new_item_ids)[0], 2)
+    require_cover(find_payment_method(draft, order["user_id"], payment_method_id), difference)
     wanted = {
         "status": "exchange requested",
         "exchange_items": sorted(item_ids),
@@ -105,7 +105,7 @@ def modify_pending_order_address(
     Raises:
         RefusalError: Where there is no such order, it is not pending, or a part of the address is no string.
     """
-    _require("pending" in find_order(draft, order_id)["status"], "Non-pending order cannot be modified")
+    require("pending" in find_order(draft, order_id)["status"], "Non-pending order cannot be modified")
     address = _address(address1, address2, city, state, country, zip)
     order = draft.edit("orders", order_id)
     order["address"] = address
@@ -124,16 +124,16 @@ def modify_pending_order_items(
         RefusalError: Where something is unknown or not available, or a gift card does not cover the difference.
     """
     order = find_order(draft, order_id)
-    _require(order["status"] == "pending", "Non-pending order cannot be modified")
-    _require_items(order, item_ids)
-    _require(all(old != new for old, new in _pairs(item_ids, new_item_ids)), "A new item is the old one")
-    difference, variant = _compare_prices(draft, order, item_ids, new_item_ids)
-    _require_cover(find_payment_method(draft, order["user_id"], payment_method_id), difference)
+    require(order["status"] == "pending", "Non-pending order cannot be modified")
+    require_items(order, item_ids)
+    require(all(old != new for old, new in pairs(item_ids, new_item_ids)), "A new item is the old one")
+    difference, variant = compare_prices(draft, order, item_ids, new_item_ids)
+    require_cover(find_payment_method(draft, order["user_id"], payment_method_id), difference)
     order = draft.edit("orders", order_id)
     kind = "payment" if difference > 0 else "refund"
     order["payment_history"].append(_entry(kind, abs(difference), payment_method_id))
-    _credit(draft, order["user_id"], payment_method_id, -difference)
-    for old, new in _pairs(item_ids, new_item_ids):
+    credit(draft, order["user_id"], payment_method_id, -difference)
+    for old, new in pairs(item_ids, new_item_ids):
         find_item(order, old).update(item_id=new, price=variant["price"], options=clone(variant["options"]))
     order["status"] = "pending (item modified)"
     return show_order(order)
@@ -150,17 +150,17 @@ def modify_pending_order_payment(draft: Draft, order_id: Json, payment_method_id
             a gift card does not cover the amount. Also, with the payment made, where the first method is unknown.
     """
     order = find_order(draft, order_id)
-    _require("pending" in order["status"], "Non-pending order cannot be modified")
+    require("pending" in order["status"], "Non-pending order cannot be modified")
     method = find_payment_method(draft, order["user_id"], payment_method_id)
     history = order["payment_history"]
-    _require(len(history) == 1 and history[0]["transaction_type"] == "payment", "There should be exactly one payment")
+    require(len(history) == 1 and history[0]["transaction_type"] == "payment", "There should be exactly one payment")
     paid_by, amount = history[0]["payment_method_id"], history[0]["amount"]
-    _require(paid_by != payment_method_id, "The new payment method is the current one")
-    _require_cover(method, amount)
+    require(paid_by != payment_method_id, "The new payment method is the current one")
+    require_cover(method, amount)
     order = draft.edit("orders", order_id)
     order["payment_history"] += [_entry("payment", amount, payment_method_id), _entry("refund", amount, paid_by)]
-    _credit(draft, order["user_id"], payment_method_id, -amount)
-    _credit(draft, order["user_id"], paid_by, amount)
+    credit(draft, order["user_id"], payment_method_id, -amount)
+    credit(draft, order["user_id"], paid_by, amount)
     return show_order(order)
 
 
@@ -199,12 +199,12 @@ def return_delivered_order_items(draft: Draft, order_id: Json, item_ids: Json, p
         RefusalError: Where something is unknown, or the payment method will not do.
     """
     order = find_order(draft, order_id)
-    _require(order["status"] == "delivered", "Non-delivered order cannot be returned")
+    require(order["status"] == "delivered", "Non-delivered order cannot be returned")
     method = find_payment_method(draft, order["user_id"], payment_method_id)
     if method["source"] != "gift_card":
         paid_by = order["payment_history"][0]["payment_method_id"]
-        _require(payment_method_id == paid_by, "Payment method should be the original payment method")
-    _require_items(order, item_ids)
+        require(payment_method_id == paid_by, "Payment method should be the original payment method")
+    require_items(order, item_ids)
     wanted = {
         "status": "return requested",
         "return_items": sorted(item_ids),
@@ -215,7 +215,12 @@ def return_delivered_order_items(draft: Draft, order_id: Json, item_ids: Json, p
     return show_order(order)
 
 
-def _require(condition: bool, message: str) -> None:
+def require(condition: bool, message: str) -> None:
+    """Refuse with a message where a condition does not hold.
+
+    Raises:
+        RefusalError: Where it does not.
+    """
     if not condition:
         raise RefusalError(message)
 
@@ -226,37 +231,55 @@ def _address(address1: Json, address2: Json, city: Json, state: Json, country: J
     )
 
 
-def _require_items(order: Json, item_ids: Json) -> None:
-    """Refuse where the call names more items of some id than the order has."""
+def require_items(order: Json, item_ids: Json) -> None:
+    """Refuse where the call names more items of some id than the order has.
+
+    Raises:
+        RefusalError: Where it does.
+    """
     present = [item["item_id"] for item in order["items"]]
     for item_id in item_ids:
-        _require(item_ids.count(item_id) <= present.count(item_id), f"{item_id} not found")
+        require(item_ids.count(item_id) <= present.count(item_id), f"{item_id} not found")
 
 
-def _pairs(item_ids: Json, new_item_ids: Json) -> zip[tuple[Json, Json]]:
+def pairs(item_ids: Json, new_item_ids: Json) -> zip[tuple[Json, Json]]:
+    """Return each item's id with that of the item that takes its place."""
     return zip(item_ids, new_item_ids, strict=False)
 
 
-def _compare_prices(draft: Draft, order: Json, item_ids: Json, new_item_ids: Json) -> tuple[float, Json]:
-    """Return by how much the new items cost more than the old ones, unrounded, and the variant of the last pair."""
-    _require(len(item_ids) == len(new_item_ids), "The number of items to be exchanged should match")
+def compare_prices(draft: Draft, order: Json, item_ids: Json, new_item_ids: Json) -> tuple[float, Json]:
+    """Return by how much the new items cost more than the old ones, unrounded, and the variant of the last pair.
+
+    Raises:
+        RefusalError: Where the two lists differ in length, or something is unknown or not available.
+    """
+    require(len(item_ids) == len(new_item_ids), "The number of items to be exchanged should match")
     difference: float = 0
     variant = None
-    for old, new in _pairs(item_ids, new_item_ids):
+    for old, new in pairs(item_ids, new_item_ids):
         item = find_item(order, old)
         variant = find_variant(draft, item["product_id"], new)
-        _require(variant["available"], f"New item {new} not available")
+        require(variant["available"], f"New item {new} not available")
         difference += variant["price"] - item["price"]
     return difference, variant
 
 
-def _require_cover(method: Json, amount: float) -> None:
+def require_cover(method: Json, amount: float) -> None:
+    """Refuse where a gift card does not hold an amount.
+
+    Raises:
+        RefusalError: Where it does not.
+    """
     if method["source"] == "gift_card":
-        _require(method["balance"] >= amount, "Insufficient gift card balance")
+        require(method["balance"] >= amount, "Insufficient gift card balance")
 
 
-def _credit(draft: Draft, user_id: str, payment_method_id: str, amount: float) -> None:
-    """Move the balance of a gift card, in whole cents; the other methods have none."""
+def credit(draft: Draft, user_id: str, payment_method_id: str, amount: float) -> None:
+    """Move the balance of a gift card, in whole cents; the other methods have none.
+
+    Raises:
+        RefusalError: Where the user has no such method.
+    """
     if find_payment_method(draft, user_id, payment_method_id)["source"] == "gift_card":
         card = draft.edit("users", user_id)["payment_methods"][payment_method_id]
         card["balance"] = round(card["balance"] + amount, 2)

@@ -1,0 +1,46 @@
+"""tau-bench v1's airline domain as pure functions: 14 tools, of which tau2's port serves all that only read."""
+
+from __future__ import annotations
+
+from multigold.environments.airline import queries
+from multigold.environments.airline import tools as tau2_tools
+from multigold.environments.airline.conventions import CONVENTIONS
+from multigold.environments.base import Environment
+from multigold.environments.tau1_airline import tools
+from multigold.environments.tau1_answers import think, v1_tools
+from multigold.state.database import Database, EndState
+
+NAME = "tau1-airline"
+
+TOOLS = v1_tools(
+    {
+        "read": (
+            queries.get_user_details,
+            queries.get_reservation_details,
+            queries.search_direct_flight,
+            queries.search_onestop_flight,
+            tools.list_all_airports,
+        ),
+        "generic": (queries.calculate, queries.transfer_to_human_agents, think),
+        "write": (
+            tools.book_reservation,
+            tau2_tools.cancel_reservation,
+            tools.send_certificate,
+            tools.update_reservation_baggages,
+            tools.update_reservation_flights,
+            tools.update_reservation_passengers,
+        ),
+    }
+)
+
+
+def build(database: Database, *, data_digest: str = "") -> Environment:
+    """Return v1's airline environment on a database.
+
+    Args:
+        database: The tables `flights`, `users` and `reservations`, which v1 keeps in a file each.
+        data_digest: SHA-256 of the files' names and digests; empty where unknown.
+    """
+    return Environment(
+        name=NAME, initial=EndState(database), tools=TOOLS, conventions=CONVENTIONS, data_digest=data_digest
+    )
