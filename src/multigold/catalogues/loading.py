@@ -53,7 +53,7 @@ class CatalogueFiles:
     documents: dict[str, Json]
 
     def content_digest(self) -> str:
-        """Return the SHA-256 over the content of all files: spacing and the order of members and files do not matter."""
+        """Return the SHA-256 over the content of all files: spacing and the order of members do not matter."""
         text = json.dumps(self.documents, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode("ascii")).hexdigest()
 
