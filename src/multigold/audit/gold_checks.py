@@ -14,10 +14,11 @@ from multigold.audit.scenes import Scene
 from multigold.audit.versions import TaskVersion
 from multigold.audit.vocabulary import strings
 from multigold.audit.wording import same_wording
-from multigold.environments.base import Drafts, Invariant, replay
+from multigold.environments.assertions import holds, shown
+from multigold.environments.base import Invariant
 from multigold.model.task import ToolCall
 from multigold.rewards import DEFAULT_BASIS
-from multigold.state.canonical import Json, clone
+from multigold.state.canonical import Json
 from multigold.state.delta import Delta, diff
 from multigold.state.equivalence import EQUIVALENCES
 
@@ -84,9 +85,8 @@ def vacuous(scene: Scene) -> Iterator[Finding]:
 
 
 def _vacuous_benchmark(scene: Scene) -> Finding:
-    criteria, version = scene.gold.task.criteria, scene.gold.version
-    basis = (criteria.reward_basis if criteria else None) or DEFAULT_BASIS
-    guards = _guards(scene, basis, version)
+    basis = _basis(scene)
+    guards = _guards(scene, basis, scene.gold.version)
     caught = f"caught by {', '.join(guards)}" if guards else "nothing else in the reward catches it"
     scored = "" if "DB" in basis else "; the database is no factor of this task's reward"
     return scene.finding(
@@ -96,6 +96,11 @@ def _vacuous_benchmark(scene: Scene) -> Finding:
         evidence={"calls": [call.to_json() for call in scene.calls], "reward_basis": list(basis), "guards": guards},
         remedy="Score evidence of the decision as well, such as a read of the record, or what must be said.",
     )
+
+
+def _basis(scene: Scene) -> Sequence[str]:
+    criteria = scene.gold.task.criteria
+    return (criteria.reward_basis if criteria else None) or DEFAULT_BASIS
 
 
 def _guards(scene: Scene, basis: Sequence[str], version: TaskVersion | None) -> list[str]:
@@ -114,23 +119,28 @@ def _guards(scene: Scene, basis: Sequence[str], version: TaskVersion | None) -> 
 
 
 def _failing_assertions(scene: Scene) -> int:
-    """Return how many of the task's assertions the initial state fails; all of them where they cannot be evaluated."""
+    """Return how many of the task's assertions the initial state fails; one that cannot be evaluated counts."""
+    return sum(holds(scene.environment, scene.start, assertion) is not True for assertion in _assertions(scene))
+
+
+def _assertions(scene: Scene) -> Sequence[Json]:
     criteria = scene.gold.task.criteria
-    assertions = (criteria.env_assertions if criteria else None) or ()
-    return sum(not _holds(scene, assertion) for assertion in assertions)
+    return (criteria.env_assertions if criteria else None) or ()
 
 
-def _holds(scene: Scene, assertion: Json) -> bool:
-    if not isinstance(assertion, dict):
-        return False
-    function = scene.environment.assertions.get(str(assertion.get("func_name")))
-    if function is None:
-        return False
-    draft = Drafts(scene.start).side("user" if assertion.get("env_type") == "user" else "assistant")
-    try:
-        return bool(function(draft, **clone(assertion.get("arguments") or {}))) is assertion.get("assert_value", True)
-    except Exception:  # whatever an assertion raises on the initial state, it does not hold there
-        return False
+def failed_assertions(scene: Scene) -> Iterator[Finding]:
+    """A benchmark's gold after which the benchmark's own assertions do not hold, even if an agent makes its calls."""
+    if scene.gold.reading is not None or not _assertions(scene):
+        return
+    end, environment = scene.synced_end, scene.environment
+    failed = [assertion for assertion in _assertions(scene) if holds(environment, end, assertion) is False]
+    if failed:
+        yield scene.finding(
+            "assertion-fails",
+            f"an agent that makes the gold's calls fails the task's own assertion {shown(failed[0])}",
+            evidence={"calls": [call.to_json() for call in scene.calls], "assertions": failed},
+            remedy="Mend the gold or the assertion: nobody who follows this gold is rewarded.",
+        )
 
 
 # The order of writes
@@ -158,7 +168,11 @@ def order_dependent(scene: Scene) -> Iterator[Finding]:
 
 
 def _order_in_words(order: OtherOrder, scene: Scene) -> str:
-    return "making the writes in the order " + ", ".join(f"{n} ({scene.calls[n].name})" for n in order.moved)
+    named = [f"{number} ({scene.calls[number].name})" for number in order.moved]
+    moved = [place for place, number in enumerate(order.moved) if number != sorted(order.moved)[place]]
+    if len(moved) == 2:
+        return f"with calls {named[moved[1]]} and {named[moved[0]]} exchanged it"
+    return f"with the writes in the order {', '.join(named)} it"
 
 
 def _common_cure(orders: Sequence[OtherOrder], scene: Scene) -> list[str] | None:
@@ -201,7 +215,7 @@ def unreachable(scene: Scene) -> Iterator[Finding]:
 
 
 def broken_invariants(scene: Scene) -> Iterator[Finding]:
-    """A gold whose end state breaks an invariant of the environment."""
+    """A gold whose end state breaks an invariant of the environment; sides out of step are another check's matter."""
     for name, invariant in scene.environment.invariants.items():
         faults = list(_faults(invariant, scene))
         if faults:
@@ -217,7 +231,7 @@ def broken_invariants(scene: Scene) -> Iterator[Finding]:
 
 def _faults(invariant: Invariant, scene: Scene) -> Iterator[str]:
     try:
-        yield from invariant(scene.settled(scene.start), scene.end)
+        yield from invariant(scene.settled(scene.start), scene.settled(scene.synced_end))
     except Exception as error:  # written for states that tools make; whatever breaks it is no such state
         yield f"it cannot be evaluated ({type(error).__name__}: {error})"
 
@@ -229,13 +243,13 @@ def not_synchronised(scene: Scene) -> Iterator[Finding]:
     """A benchmark's gold that ends elsewhere when the two sides are brought in step, as they are for an agent."""
     if scene.environment.synchronise is None or scene.gold.reading is not None:
         return
-    synced = replay(scene.environment, scene.calls, initial=scene.start)
-    delta = diff(scene.end, scene.settled(synced.end_state))
+    delta = diff(scene.end, scene.settled(scene.synced_end))
     if delta:
         yield scene.finding(
             "not-synchronised",
             f"replayed as an agent's calls are, both sides brought in step after each, the gold ends in another state "
             f"({len(delta)} fields)",
+            level="error" if "DB" in _basis(scene) else "warning",
             evidence={"delta": _some(delta)},
             remedy="Synchronise after each call of the gold as well; an agent cannot reach this state.",
         )
@@ -255,10 +269,9 @@ def literal_text(scene: Scene) -> Iterator[Finding]:
 
 
 def _literal_finding(scene: Scene, number: int, call: ToolCall, name: str, text: str) -> Finding:
-    criteria = scene.gold.task.criteria
     tool = scene.environment.tool(call.name, call.requestor)
     stored = tool is not None and tool.kind == "write"
-    scored = criteria is not None and "ACTION" in (criteria.reward_basis or DEFAULT_BASIS)
+    scored = "ACTION" in _basis(scene)
     where = "in the database" if stored else "in the check of calls"
     counts = "" if stored or scored else ", which is no factor of this task's reward"
     return scene.finding(
@@ -343,6 +356,7 @@ CODES: Final[Mapping[str, str]] = {
     "order-dependent": "the end state hangs on the order of the writes",
     "unreachable-id": "an id that nothing can have shown before it is used",
     "invariant-broken": "the end state breaks an invariant of the environment",
+    "assertion-fails": "the gold does not lead to what the task itself asserts",
     "not-synchronised": "the gold's two databases are not brought in step, as an agent's are",
     "literal-text": "an argument in somebody's own words, which matches only word for word",
     "contradicted": "another release has the same text of the task and another gold",
@@ -357,6 +371,7 @@ CHECKS: Final[Mapping[Check, frozenset[str]]] = {
     order_dependent: frozenset({"order-dependent"}),
     unreachable: frozenset({"unreachable-id"}),
     broken_invariants: frozenset({"invariant-broken"}),
+    failed_assertions: frozenset({"assertion-fails"}),
     not_synchronised: frozenset({"not-synchronised"}),
     literal_text: frozenset({"literal-text"}),
     contradicted: frozenset({"contradicted"}),

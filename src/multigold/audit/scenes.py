@@ -92,6 +92,15 @@ class Scene:
         return self.settled(self.gold.explicit or self.replay.end_state)
 
     @cached_property
+    def synced_end(self) -> EndState:
+        """Where an agent ends who makes the gold's calls, both sides in step."""
+        if self.gold.explicit is not None:
+            return self.gold.explicit
+        if self.synchronise or self.environment.synchronise is None:
+            return self.replay.end_state
+        return replay(self.environment, self.calls, initial=self.start).end_state
+
+    @cached_property
     def delta(self) -> Delta:
         """What the gold changes."""
         return diff(self.settled(self.start), self.end)

@@ -37,6 +37,9 @@ _OUT = click.Path(path_type=Path)
 )
 @click.option("--tasks", multiple=True, type=_PATH, help="Task files with the texts of the gold sets in a directory.")
 @click.option("--code", "codes", multiple=True, type=click.Choice(list(CODES)), help="Only findings of this code.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=30, show_default=True, help="Lines for one code; --json has all."
+)
 @click.option("--baseline", type=_PATH, help="A file of accepted findings: they are counted apart and are no failure.")
 @click.option("--write-baseline", type=_OUT, help="Write a baseline that accepts everything found now.")
 @click.option("--json", "json_path", type=_OUT, help="Write everything as JSON; - for stdout.")
@@ -48,6 +51,7 @@ def command(
     against: tuple[Path, ...],
     tasks: tuple[Path, ...],
     codes: tuple[str, ...],
+    limit: int,
     baseline: Path | None,
     write_baseline: Path | None,
     json_path: Path | None,
@@ -68,11 +72,11 @@ def command(
     if json_path is not None:
         write_json(document(audit, found, {"sources": [dict(source.provenance) for source in sources]}), json_path)
     if json_path != Path("-"):
-        _print(audit, found)
+        _print(audit, found, limit)
     if found.failing and write_baseline is None:
         click.get_current_context().exit(1)
 
 
-def _print(audit: Audit, found: Sorted) -> None:
-    for line in audit_lines(audit, found):
+def _print(audit: Audit, found: Sorted, limit: int) -> None:
+    for line in audit_lines(audit, found, limit=limit):
         click.echo(line)

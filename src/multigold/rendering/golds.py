@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from multigold.audit.findings import Sorted, counts_by_code
+from multigold.audit.findings import Finding, Sorted, counts_by_code
 from multigold.audit.gold_checks import CODES
 from multigold.audit.golds import Audit
 from multigold.state.explain import printable
 
 
-def audit_lines(audit: Audit, found: Sorted) -> Iterator[str]:
-    """Yield what an audit of golds found: a line a finding, what to do below the first of each code, and the counts."""
-    advised: set[str] = set()
-    for finding in found.new:
-        yield printable(f"{finding.level} {finding.code} {finding.where}: {finding.sentence}")
-        if finding.remedy and finding.code not in advised:
-            advised.add(finding.code)
-            yield printable(f"    {finding.remedy}")
+def audit_lines(audit: Audit, found: Sorted, *, limit: int | None = None) -> Iterator[str]:
+    """Yield what an audit of golds found: a line a finding, what to do below the first of each code, and the counts.
+
+    Args:
+        audit: The audit.
+        found: Its findings, set against a baseline.
+        limit: Most lines for one code; what is left out is counted. None for all.
+    """
+    for code, findings in _by_code(found.new).items():
+        shown = findings if limit is None else findings[:limit]
+        for finding in shown:
+            yield printable(f"{finding.level} {finding.code} {finding.where}: {finding.sentence}")
+        if len(findings) > len(shown):
+            yield printable(f"    ... and {len(findings) - len(shown)} more of {code}")
+        if findings[0].remedy:
+            yield printable(f"    {findings[0].remedy}")
     yield from _counts(audit, found)
+
+
+def _by_code(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
+    groups: dict[str, list[Finding]] = {code: [] for code in CODES}
+    for finding in findings:
+        groups.setdefault(finding.code, []).append(finding)
+    return {code: group for code, group in groups.items() if group}
 
 
 def _counts(audit: Audit, found: Sorted) -> Iterator[str]:
