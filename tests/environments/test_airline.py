@@ -135,6 +135,14 @@ def test_a_one_stop_search_goes_on_the_next_day_after_a_landing_past_midnight() 
     assert numbers(search("onestop", "BBB", "BBB", "2024-05-21")) == [[("TN3", "2024-05-21"), ("TN1", "2024-05-22")]]
 
 
+def test_a_one_stop_search_lets_a_flight_leave_at_the_minute_of_the_landing() -> None:
+    data = tables()
+    data["flights"]["TN2"]["scheduled_departure_time_est"] = "09:00:00"
+    search_it = ToolCall("search_onestop_flight", {"origin": "AAA", "destination": "CCC", "date": "2024-05-20"})
+    found = replay(build(Database.from_json(data)), [search_it]).outcomes[0].observation
+    assert numbers(found) == [[("TN1", "2024-05-20"), ("TN2", "2024-05-20")]]
+
+
 def test_a_one_stop_search_misspells_the_day_after_the_eighth_as_tau2_does() -> None:
     assert search("onestop", "BBB", "BBB", "2024-05-08") == []
 
@@ -285,6 +293,10 @@ def test_an_update_that_costs_nothing_leaves_no_trace() -> None:
 def test_an_update_debits_a_gift_card_and_a_refund_credits_it() -> None:
     assert balance(succeed(moving(flights=[leg("TN1", 20), leg("TN2", 21)], payment_id="gift_u"))) == 110
     assert balance(succeed(bags(2, 1, method="gift_u"))) == 50
+
+
+def test_an_update_may_use_a_gift_card_up() -> None:
+    assert balance(succeed(bags(3, 2, method="gift_u"))) == 0
 
 
 def test_an_update_without_flights_wipes_the_trip_and_stores_any_cabin() -> None:

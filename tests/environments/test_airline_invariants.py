@@ -10,13 +10,14 @@ import pytest
 from airline_calls import ODD_VALUES
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_airline import bags, booking, cancelling, certificate, environment, leg, moving, passengers
+from tiny_airline import bags, booking, cancelling, certificate, environment, leg, moving, passengers, tables
 
+from multigold.environments.airline import build
 from multigold.environments.airline.invariants import INVARIANTS
 from multigold.environments.base import Environment, replay
 from multigold.model.task import ToolCall
 from multigold.state.canonical import clone
-from multigold.state.database import GONE, EndState
+from multigold.state.database import GONE, Database, EndState
 
 AIRLINE = environment()
 UMA = {"first_name": "Uma", "last_name": "Ito", "dob": "1980-01-01"}
@@ -307,6 +308,12 @@ FORGED: dict[str, tuple[list[ToolCall], Change, str, str]] = {
         CONNECT,
         "leaves with TN1 before TN3 has landed",
     ),
+    "a charge that the card could not bear, refunded since": (
+        [],
+        r1("payment_history", [*pay(card_u=160), *pay(gift_u=150), *pay(gift_u=-150)]),
+        BALANCES,
+        "has overdrawn gift_u",
+    ),
     "a payment of nothing": (
         [LATER],
         r1("payment_history", [*pay(card_u=160), *pay(card_u=-20), *pay(card_u=0)]),
@@ -423,6 +430,26 @@ def test_a_state_that_no_calls_lead_to_is_reported(name: str) -> None:
     calls, change, invariant, sentence = FORGED[name]
     forged = altered(end_of(*calls), *change)
     assert any(sentence in fault for fault in faults(AIRLINE.initial, forged).get(invariant, []))
+
+
+def test_two_segments_that_followed_each_other_before_are_not_held_against_the_clock() -> None:
+    data = tables()
+    trip = data["reservations"]["R1"]
+    trip["destination"] = "BBB"
+    trip["flights"] = [
+        {"flight_number": number, "origin": origin, "destination": destination, "date": date, "price": 80}
+        for number, origin, destination, date in (
+            ("TN1", "AAA", "BBB", "2024-05-21"),
+            ("TN3", "BBB", "AAA", "2024-05-20"),
+            ("TN1", "AAA", "BBB", "2024-05-21"),
+        )
+    ]
+    airline = build(Database.from_json(data))
+    connects = airline.invariants[CONNECT]
+    last_moved = end_of(moving(flights=[leg("TN1", 21), leg("TN3", 20), leg("TN1", 22)]), airline=airline)
+    assert list(connects(airline.initial, last_moved)) == []
+    first_moved = end_of(moving(flights=[leg("TN1", 22), leg("TN3", 20), leg("TN1", 21)]), airline=airline)
+    assert list(connects(airline.initial, first_moved)) == ["reservation R1 leaves with TN3 before TN1 has landed"]
 
 
 # Every number counts
