@@ -104,7 +104,7 @@ class MutationReport:
 
     Attributes:
         tried: How many were tried.
-        inert: Those that end in the gold's own state, each in a sentence.
+        inert: Those whose calls can all be made and that end in the gold's own state, each in a sentence.
         admitted: Those that end in another state which some reading admits, each in a sentence.
         refused: How many had a call that failed where none of the gold's did.
     """
@@ -121,6 +121,7 @@ def assert_mutations_do_not_match(
     environment: Environment,
     *,
     reading: str | None = None,
+    golds_tried: Sequence[Sequence[ToolCall]] | None = None,
     scorer: Callable[[Sequence[ToolCall]], bool] | None = None,
     examples: Iterable[ToolCall] = (),
     runs: int = RUNS,
@@ -135,6 +136,7 @@ def assert_mutations_do_not_match(
         golds: Its gold set; None for the benchmark's own gold alone.
         environment: Where calls are replayed.
         reading: Only the golds of this reading; None for all.
+        golds_tried: Only these golds; None for every one that can be made.
         scorer: Your own scorer: tells whether calls are matched. None for `multigold.score`, strictly.
         examples: Calls whose arguments serve as examples for altered ones.
         runs: Random mutations to try per gold.
@@ -149,7 +151,8 @@ def assert_mutations_do_not_match(
     """
     compiled = _compiled(task, golds, environment)
     trial = _MutationTrial(task, compiled, environment, scorer)
-    for _, _, calls in _golds(task, compiled, environment, reading):
+    chosen = golds_tried or [calls for _, _, calls in _golds(task, compiled, environment, reading)]
+    for calls in chosen:
         gold = trial.gold(calls)
         for mutation in simple_mutations(environment, calls):
             gold(mutation)
@@ -205,7 +208,7 @@ class _MutationTrial:
         self.report = attrs.evolve(
             report,
             tried=report.tried + 1,
-            inert=_added(report.inert, (mutation.sentence,) if inert else ()),
+            inert=_added(report.inert, (mutation.sentence,) if inert and not refused else ()),
             admitted=_added(report.admitted, admitted),
             refused=report.refused + refused,
         )
