@@ -11,6 +11,7 @@ from airline_paths import (
     IVAN_GIFT_A,
     MOVE_27,
     NEW_YORK,
+    PATHS,
     RAJ_GIFT,
     RAJ_MASTER,
     RAJ_VISA,
@@ -30,6 +31,7 @@ from multigold.datasets import load_environment
 from multigold.environments.base import Environment, replay
 from multigold.errors import DataError
 from multigold.model.task import ToolCall
+from multigold.state.delta import diff
 
 CARD_45, OTHER_CARD_45 = "credit_card_9302073", "credit_card_5237144"
 STAY_45, LATER_45 = legs("HAT176 05-20", "HAT097 05-20"), legs("HAT024 05-22", "HAT002 05-22")
@@ -100,6 +102,27 @@ def faults(airline: Environment, calls: tuple[ToolCall, ...]) -> list[tuple[str,
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_member_of_a_reading_violates_nothing(airline: Environment, name: str) -> None:
     assert faults(airline, FAMILIES[name]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "pointers"),
+    [
+        ("32: two steps or one call", ["/agent/reservations/OWZ4XL/payment_history"]),
+        ("29: order of payments", ["/agent/reservations/HATHAT/payment_history"]),
+        ("17: bags first, one of them paid", [
+            "/agent/reservations/FQ8APE/nonfree_baggages",
+            "/agent/reservations/FQ8APE/payment_history",
+            "/agent/users/omar_rossi_1241/payment_methods/gift_card_8190333/amount",
+        ]),
+        ("certificates: 50, 100 or 100, 50", [
+            "/agent/users/noah_muller_9847/payment_methods/certificate_3221322/amount",
+            "/agent/users/noah_muller_9847/payment_methods/certificate_3221323/amount",
+        ]),
+    ],
+)  # fmt: skip
+def test_two_paths_differ_in_these_places_and_no_others(airline: Environment, name: str, pointers: list[str]) -> None:
+    one, other = (replay(airline, calls).end_state for calls in (PATHS[name].one, PATHS[name].other))
+    assert list(diff(one, other)) == pointers
 
 
 def test_the_direct_change_of_task_29_ends_where_the_reservation_does_not_go(airline: Environment) -> None:
