@@ -15,6 +15,7 @@ AUDITS = {
     "traces": ("multigold.cli._audit_traces", "Make a record of each run that the single gold fails, to be judged."),
     "discover": ("multigold.cli._audit_discover", "Find end states that several agents reach and the gold is not."),
     "contradictions": ("multigold.cli._audit_contradictions", "Find golds that take opposite sides of one loophole."),
+    "exploitability": ("multigold.cli._audit_exploitability", "Try which sides of a loophole the tools let through."),
     "versions": ("multigold.cli._audit_versions", "Say what changed between two releases, task by task."),
 }
 """Audit to its module, whose `command` it is, and its one-line description."""
