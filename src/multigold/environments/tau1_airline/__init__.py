@@ -18,8 +18,8 @@ TOOLS = v1_tools(
             queries.get_user_details,
             queries.get_reservation_details,
             queries.search_direct_flight,
-            queries.search_onestop_flight,
             tools.list_all_airports,
+            tools.search_onestop_flight,
         ),
         "generic": (queries.calculate, queries.transfer_to_human_agents, think),
         "write": (

@@ -6,10 +6,12 @@ Ported from observed behaviour. Nothing is validated or coerced, and what is sto
   payment history. The third new id is given to every further booking, which overwrites the one before.
 - An update of flights does not store the new cabin, so that a later call still sees the old one.
 - A fourth certificate does nothing and says nothing.
+- A connection on the next day is shown with the seats and prices of the day before.
 """
 
 from __future__ import annotations
 
+from multigold.environments.airline import queries
 from multigold.environments.airline.queries import AIRPORTS, find_reservation, find_user, show_reservation
 from multigold.environments.airline.tools import (
     BAG_PRICE,
@@ -33,6 +35,24 @@ _LOOKED_UP = ("origin", "destination", "price")
 def list_all_airports(draft: Draft) -> Json:  # noqa: ARG001 - every tool is given the draft
     """Return every airport's code and city."""
     return dict(AIRPORTS)
+
+
+def search_onestop_flight(draft: Draft, origin: Json, destination: Json, date: Json) -> Json:
+    """Return pairs of bookable flights that connect.
+
+    The second one's seats and prices are those of the date that was asked for, also where it leaves the day after.
+
+    Raises:
+        ValueError: Where a flight lands on the next day and the date does not end in two digits.
+        KeyError: Where the second flight does not fly on the date that was asked for.
+    """
+    pairs: list[list[dict[str, Json]]] = queries.search_onestop_flight(draft, origin, destination, date)
+    return [[first, {**second, **_details(draft, second["flight_number"], date)}] for first, second in pairs]
+
+
+def _details(draft: Draft, flight_number: str, date: str) -> dict[str, Json]:
+    day = draft.get("flights", flight_number)["dates"][date]
+    return {field: value for field, value in day.items() if field != "status"}
 
 
 def book_reservation(
