@@ -218,7 +218,7 @@ def load_tasks(name: str, release: str, data_dir: Path | str | None = None) -> d
     raise DataError(
         f"the tasks of {name} at release {release} were not found",
         where=", ".join(seen),
-        remedy="Point --data-dir to a tau2 checkout at that commit.",
+        remedy="Point --data-dir to a checkout at that commit." if seen or data_dir is not None else ways(row),
     )
 
 
