@@ -17,6 +17,7 @@ from readers_checks import check_file
 from multigold.errors import ResultsError
 from multigold.readers import ResultsFile, Source, find_sources, open_results, open_source, streaming
 from multigold.readers.base import UnknownFormError
+from multigold.readers.folder import Folder
 
 FOLDERS = sorted((Path(__file__).parent / "folders").glob("*.json"))
 
@@ -262,3 +263,13 @@ def test_entries_of_a_large_list_that_are_no_runs_are_told(tmp_path: Path, monke
     results = open_results(file)
     assert len(results.runs) == 2
     assert "1 entries of simulations are no runs and are left out" in results.warnings
+
+
+def test_the_paths_of_a_folder_are_found_by_their_beginning() -> None:
+    names = ("a/b/c.json", "a/b.json", "a.json", "ab/x", "a/\U0010fffe", "b/a/c.json")
+    folder = Folder(name="f", paths=tuple(sorted(names)), load=str.encode)
+    for prefix in ("a/", "a/b/", "b", "", "z", "ab/x"):
+        assert folder.within(prefix) == tuple(path for path in folder.paths if path.startswith(prefix))
+    assert all(folder.has(name) for name in names)
+    assert not any(folder.has(name) for name in ("a", "a/", "b/a", "zz", ""))
+    assert folder.sub("a").load("b.json") == b"a/b.json"

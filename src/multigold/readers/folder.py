@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -27,7 +29,8 @@ class Folder:
 
     def has(self, path: str) -> bool:
         """Tell whether there is a file of that name."""
-        return path in self.paths
+        place = bisect_left(self.paths, path)
+        return place < len(self.paths) and self.paths[place] == path
 
     def children(self) -> list[str]:
         """Return the names of the directories directly in it, sorted."""
@@ -36,8 +39,14 @@ class Folder:
     def sub(self, child: str) -> Folder:
         """Return a directory in it."""
         prefix = f"{child}/"
-        inside = tuple(path[len(prefix) :] for path in self.paths if path.startswith(prefix))
+        inside = tuple(path[len(prefix) :] for path in self.within(prefix))
         return Folder(name=f"{self.name}/{child}", paths=inside, load=lambda path: self.load(prefix + path))
+
+    def within(self, prefix: str) -> tuple[str, ...]:
+        """Return the paths that begin with a prefix, which stand together because they are sorted."""
+        start = bisect_left(self.paths, prefix)
+        end = bisect_left(self.paths, prefix + chr(sys.maxunicode), start)
+        return self.paths[start:end]
 
     def below(self, marker: str) -> Iterator[Folder]:
         """Yield itself and every directory below it that has a file of that name, sorted."""

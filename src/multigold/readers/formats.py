@@ -100,7 +100,8 @@ def _what(document: Document) -> str:
 
 
 def _keys(members: Mapping[str, object]) -> str:
-    return f" (its keys: {', '.join(key[:40] for key in list(members)[:8]) or 'none'})"
+    # As Python writes them, so that nothing that a stranger wrote steers a terminal.
+    return f" (its keys: {', '.join(repr(key[:40])[1:-1] for key in list(members)[:8]) or 'none'})"
 
 
 def _kinds(value: Json) -> str:

@@ -116,11 +116,11 @@ def _read_domain(
         for scenario in scenarios:
             yield _read_run(folder.sub(scenario), agent, scenario)
 
-    prefixes = tuple(f"{scenario}/" for scenario in scenarios)
+    paths = [path for scenario in scenarios for path in folder.within(f"{scenario}/")]
     return ResultsFile(
         format="nemo",
         name=f"{folder.name}#{domain}" if several else folder.name,
-        digest=digest({path: sha256(folder.load(path)) for path in folder.paths if path.startswith(prefixes)}),
+        digest=digest({path: sha256(folder.load(path)) for path in paths}),
         domain=options.domain or name,
         agent=agent,
         tasks=tasks,
