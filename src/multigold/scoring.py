@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import attrs
 
 from multigold.admission import Admitted, Candidate, CompiledGolds, compile_golds, judged_by_assertions
-from multigold.environments.base import Drafts, Environment, Outcome, step
+from multigold.environments.base import Drafts, Environment, Outcome, as_written, step
 from multigold.errors import CallError
 from multigold.model.gold import AllOf, CallEvidence, Evidence, GoldSet, Reading
 from multigold.model.task import Task, ToolCall
@@ -163,14 +163,15 @@ def follow(
     drift = first_difference = ""
     for index, recorded in enumerate(trajectory.calls or ()):
         tool = environment.tool(recorded.call.name, recorded.call.requestor)
+        written = as_written(environment, drafts, recorded.call)
         if tool is not None and tool.kind != "write" and recorded.refused is not None and not check_reads:
             counts["skipped"] += 1
-            calls.append((recorded.call, not recorded.refused))
+            calls.append((written, not recorded.refused))
             continue
         outcome = step(environment, drafts, recorded.call)
         succeeded = outcome.refusal is None
         counts[_count_of(outcome)] += 1
-        calls.append((recorded.call, succeeded if recorded.refused is None else not recorded.refused))
+        calls.append((written, succeeded if recorded.refused is None else not recorded.refused))
         difference = _difference(recorded, outcome)
         if difference:
             counts["differing"] += 1

@@ -37,6 +37,13 @@ _SCORING_OPTIONS = (
     click.option("--benchmark-release", metavar="REV", help="Release whose tasks to use where a file embeds none."),
     click.option("--agent-name", metavar="NAME", help="Call the agent this instead of what the file says."),
     click.option("--rejoin", is_flag=True, help="Where a file contradicts itself, believe its recorded checks."),
+    click.option(
+        "--ids",
+        type=click.Choice(["exact", "case-insensitive"]),
+        default="exact",
+        show_default=True,
+        help="How ids in calls are looked up: speech has no capital letters.",
+    ),
     click.option("--check-reads", is_flag=True, help="Replay reads too, and count where they differ from the record."),
 )
 

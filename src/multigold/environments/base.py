@@ -10,10 +10,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import attrs
 
+from multigold.environments.lookup import CaselessDraft, IdLookup, respelled
 from multigold.errors import CallError
 from multigold.model.task import Requestor, ToolCall
 from multigold.model.trajectory import Trajectory
@@ -100,6 +101,7 @@ class Environment:
         assertions: Predicates on one side of a state, by name; see `multigold.environments.assertions`.
         solo: Whether the agent holds the user's tools as well, and there is no user (tau2's solo mode).
         data_digest: SHA-256 of the data that the initial state was read from; empty where unknown.
+        ids: How ids in calls are looked up; see `multigold.environments.lookup`.
     """
 
     name: str
@@ -113,6 +115,7 @@ class Environment:
     assertions: Mapping[str, Assertion] = attrs.field(factory=dict)
     solo: bool = False
     data_digest: str = ""
+    ids: IdLookup = "exact"
 
     @classmethod
     def from_functions(
@@ -211,13 +214,28 @@ def step(environment: Environment, drafts: Drafts, call: ToolCall, *, synchronis
     observation: Json = None
     if tool is not None and refusal is None:
         try:
-            draft = drafts.side(environment.side(call.name, call.requestor))
+            draft = _lookup(environment, drafts.side(environment.side(call.name, call.requestor)))
             observation = clone(tool.function(draft, **clone(dict(call.arguments or {}))))
             if synchronise and environment.synchronise is not None:
                 environment.synchronise(drafts)
         except Exception as error:
             refusal = Refusal(kind="refused", message=f"{_kind(error)}{error}")
     return Outcome(call=call, observation=None if refusal else observation, refusal=refusal)
+
+
+def _lookup(environment: Environment, draft: Draft) -> Draft:
+    """Return what a tool works on: the draft itself, or one that finds records by their ids in any case."""
+    if environment.ids == "exact":
+        return draft
+    return cast("Draft", CaselessDraft(draft, environment.conventions.id_case))
+
+
+def as_written(environment: Environment, drafts: Drafts, call: ToolCall) -> ToolCall:
+    """Return a call with the ids that it names as their records have them; itself where ids are looked up exactly."""
+    if environment.ids == "exact" or not call.arguments:
+        return call
+    draft = drafts.side(environment.side(call.name, call.requestor))
+    return attrs.evolve(call, arguments=respelled(call.arguments, draft, environment.conventions.id_case))
 
 
 def _kind(error: Exception) -> str:

@@ -96,8 +96,7 @@ class Desk:
                         "the file does not say which domain its runs are of", where=results.name, remedy=error.remedy
                     ) from error
                 raise EnvironmentNotFoundError(error.message, where=results.name, remedy=error.remedy) from error
-        environment = self._environments[domain]
-        return attrs.evolve(environment, solo=True) if results.solo else environment
+        return attrs.evolve(self._environments[domain], solo=results.solo, ids=self.options.ids)
 
     def golds(self, task: Task, place: Place) -> CompiledGolds:
         """Return the compiled golds of a task, compiled on first use of its text and gold.

@@ -9,6 +9,7 @@ import attrs
 
 from multigold._version import __version__
 from multigold.aggregation import StrataOption
+from multigold.environments.lookup import IdLookup
 from multigold.model.verdict import Verdict
 from multigold.state.canonical import Json
 from multigold.state.equivalence import check_names
@@ -28,6 +29,7 @@ class Options:
         strata: How runs are put into strata; `extended` also applies the gold sets that the catalogue proposes.
         rejoin: Whether to take the word of a run's recorded checks where a file contradicts itself.
         check_reads: Whether reads are replayed too, and held against what was recorded; slower, for fidelity alone.
+        ids: How ids in calls are looked up; `case-insensitive` is how the voice-agent evaluation does it.
     """
 
     data_dir: Path | None = None
@@ -39,6 +41,7 @@ class Options:
     strata: StrataOption = "default"
     rejoin: bool = False
     check_reads: bool = False
+    ids: IdLookup = "exact"
 
 
 @attrs.frozen(kw_only=True)
@@ -114,6 +117,7 @@ def provenance(options: Options, files: tuple[FileReport, ...]) -> dict[str, Jso
         "strata": options.strata,
         "rejoin": options.rejoin,
         "check_reads": options.check_reads,
+        "ids": options.ids,
         "catalogues": {file.domain: file.catalogue_digest for file in files if file.catalogue_digest},
         "data": {file.domain: file.data_digest for file in files if file.data_digest},
     }

@@ -7,10 +7,15 @@ part (as in a JSON Pointer). All of them are paths into the agent's database.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Literal, TypeAlias
 
 import attrs
 
 from multigold.errors import CallError
+
+
+Case: TypeAlias = Literal["upper", "lower"]
+"""The case in which a table's ids are written."""
 
 
 @attrs.frozen(kw_only=True)
@@ -85,6 +90,7 @@ class Conventions:
         unordered: Paths of lists that have no order: `users/*/reservations`.
         payment_logs: Append-only payment lists.
         log_tables: Tables that only keep a log of what was looked at; ignored for the verdict, which says so.
+        id_case: Table to the case in which its ids are written, for replays that look ids up in any case.
     """
 
     null_defaults: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
@@ -92,3 +98,4 @@ class Conventions:
     unordered: tuple[str, ...] = ()
     payment_logs: tuple[PaymentLog, ...] = ()
     log_tables: tuple[str, ...] = ()
+    id_case: Mapping[str, Case] = attrs.field(factory=dict)

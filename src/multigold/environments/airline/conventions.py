@@ -28,4 +28,5 @@ CONVENTIONS = Conventions(
     ),
     unordered=("users/*/reservations", "reservations/*/passengers"),
     payment_logs=(PaymentLog("reservations/*/payment_history"),),
+    id_case={"reservations": "upper", "flights": "upper", "users": "lower"},
 )

@@ -10,4 +10,5 @@ CONVENTIONS = Conventions(
     # What is asked for is stored sorted, each of the two parallel lists by itself.
     unordered=("orders/*/items", "orders/*/exchange_items", "orders/*/exchange_new_items", "orders/*/return_items"),
     payment_logs=(PaymentLog("orders/*/payment_history", method="payment_method_id", direction="transaction_type"),),
+    id_case={"users": "lower"},
 )
