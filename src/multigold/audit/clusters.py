@@ -197,7 +197,7 @@ def cluster_runs(runs: Iterable[AuditedRun]) -> tuple[Cluster, ...]:
     for run in runs:
         task, text = run.task, run.task.text_fingerprint()
         known, gold = golds.setdefault((task.domain, task.id), {}), (text, task.gold_fingerprint())
-        known[gold] = min(known.get(gold, run), run, key=lambda one: (one.release, one.file))
+        known[gold] = min(known.get(gold, run), run, key=lambda one: (not one.release, one.release, one.file))
         name = run_key(task, run.agent, run.file, run.trajectory.trial, run.trajectory.run_id)
         if name not in seen or not run.trajectory.run_id:
             seen.add(name)
