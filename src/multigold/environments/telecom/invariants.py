@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from multigold.environments.base import Drafts, Invariant
+from multigold.environments.base import Drafts, Invariant, RefusalError
 from multigold.environments.telecom.synchronising import synchronise
 from multigold.state.canonical import Json
 from multigold.state.database import GONE, EndState, same_record
@@ -90,7 +90,11 @@ def one_request_at_a_time(initial: EndState, end: EndState) -> Iterable[str]:
 def sides_in_step(initial: EndState, end: EndState) -> Iterable[str]:  # noqa: ARG001 - it is about the end alone
     """The phone shows what the agent's database says; a benchmark's gold that was not synchronised fails here."""
     drafts = Drafts(end)
-    synchronise(drafts)
+    try:
+        synchronise(drafts)
+    except RefusalError as error:
+        yield f"the two sides cannot be brought in step: {error}"
+        return
     for pointer in diff(end, drafts.freeze()):
         yield f"{pointer} is out of step with the other side"
 

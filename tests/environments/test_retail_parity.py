@@ -1,0 +1,248 @@
+"""Law 9: the retail port agrees with the tau2 package call by call, and in the state that it leaves, to the spelling.
+
+Everything here needs the installed `tau2` package, which is the oracle, and some of it real result files or task files.
+Without them the tests skip and say so; `test_retail.py` covers every tool and refusal with nothing at all.
+HYPOTHESIS_PROFILE=thorough generates more.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from recorded_calls import as_recorded, recorded_runs
+from retail_parity import Pair
+from tiny_retail import ADDRESS, tables
+
+from multigold.admission import benchmark_gold
+from multigold.datasets import load_environment
+from multigold.environments.base import Environment, replay
+from multigold.environments.retail import build
+from multigold.errors import DataError
+from multigold.model.task import Criteria, Task, ToolCall
+from multigold.rescoring import check_recorded, rescore
+from multigold.state.database import Database
+
+pytestmark = [pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")]
+
+RELEASES = ("01e812d", "37199f3")
+NEEDS_TAU2 = "the tau2 package is the oracle of these tests (the extra `tau2`)"
+
+
+@pytest.fixture(scope="module")
+def retail() -> Environment:
+    try:
+        return load_environment("tau2-retail")
+    except DataError as error:
+        pytest.skip(f"tau2's retail database is not here: {error.message}")
+
+
+@pytest.fixture(scope="module")
+def pair(retail: Environment) -> Pair:
+    pytest.importorskip("tau2", reason=NEEDS_TAU2)
+    return Pair(retail)
+
+
+def gold_calls(shared: Path, release: str) -> dict[str, list[ToolCall]]:
+    """Task id to the benchmark's gold."""
+    tasks = json.loads((shared / "data" / "tau2" / "retail" / f"tasks.{release}.json").read_bytes())
+    return {
+        task["id"]: [
+            ToolCall(action["name"], action["arguments"]) for action in task["evaluation_criteria"]["actions"] or ()
+        ]
+        for task in tasks
+    }
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_every_gold_of_the_benchmark_is_answered_as_by_tau2(pair: Pair, shared: Path, release: str) -> None:
+    golds = gold_calls(shared, release)
+    assert len(golds) == 114
+    for calls in golds.values():
+        pair.run(calls)
+
+
+# Case 7: golds that fail
+
+
+@pytest.mark.parametrize(
+    ("release", "refused", "unknown", "writes"),
+    [("01e812d", 18, 3, ["105", "64"]), ("37199f3", 23, 0, ["105", "12", "13", "64"])],
+)
+def test_case_7_the_golds_of_which_a_call_fails_are_known_by_name(
+    retail: Environment, shared: Path, release: str, refused: int, unknown: int, writes: list[str]
+) -> None:
+    kinds: Counter[str] = Counter()
+    broken = set()
+    for task_id, calls in gold_calls(shared, release).items():
+        done = replay(retail, calls)
+        for index, refusal in done.refusals:
+            kinds[refusal.kind] += 1
+            tool = retail.tool(calls[index].name)
+            if tool is not None and tool.kind == "write":
+                broken.add(task_id)
+    assert kinds == Counter(refused=refused, unknown_tool=unknown)
+    assert sorted(broken) == writes
+
+
+def test_case_7_the_benchmarks_road_skips_a_gold_call_that_fails_and_marks_the_gold(
+    retail: Environment, shared: Path
+) -> None:
+    calls = gold_calls(shared, "01e812d")["64"]
+    gold = benchmark_gold(Task("64", criteria=Criteria(actions=tuple(calls))), retail, retail.initial)
+    failing = {index for index, _ in replay(retail, calls).refusals}
+    kept = [call for index, call in enumerate(calls) if index not in failing]
+    assert gold.faults == ("gold_broken",)
+    assert gold.state == replay(retail, kept).end_state
+    assert len(gold.details) == len(failing) == 1
+
+
+def test_case_7_a_run_is_never_failed_for_a_gold_that_broke(retail: Environment, shared: Path) -> None:
+    verdicts = rescore(shared / "data" / "results" / "tau2" / "retail_gpt-4.1.json")
+    (verdict,) = [verdict for verdict in verdicts if verdict.task_id == "64"]
+    assert verdict.benchmark_faults == ("gold_broken",)
+    assert verdict.recorded.db_match is True
+    assert (verdict.benchmark_matched, verdict.outcome) == (True, "matched")
+
+
+# Recorded runs
+
+FILES = {"retail_gpt-4.1.json": 40, "retail_whissle_v1schema.json": 5}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_recorded_call_is_answered_as_by_tau2_and_as_was_recorded(pair: Pair, shared: Path, name: str) -> None:
+    calls = 0
+    for run in recorded_runs(shared / "data" / "results" / "tau2" / name):
+        answers = pair.run([recorded.call for recorded in run])
+        unlike = [r.call for a, r in zip(answers, run, strict=True) if not as_recorded(a, r.content)]
+        assert not unlike
+        calls += len(run)
+    assert calls > 0
+
+
+@pytest.mark.parametrize(("name", "runs"), FILES.items())
+def test_the_strict_verdict_is_the_recorded_one(retail: Environment, shared: Path, name: str, runs: int) -> None:
+    (check,) = check_recorded(shared / "data" / "results" / "tau2" / name)
+    assert (check.runs, check.recorded, check.agree) == (runs, runs, runs)
+    assert (check.differ, check.unscored, check.spelling) == ((), {}, 0)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_single_reward_is_the_recorded_one(retail: Environment, shared: Path, name: str) -> None:
+    verdicts = list(rescore(shared / "data" / "results" / "tau2" / name))
+    assert [verdict.rewards.single for verdict in verdicts] == [verdict.recorded.reward for verdict in verdicts]
+
+
+# Generated sequences
+
+ODD: tuple[Any, ...] = (
+    None, True, 0, 1, -1.5, "", "x", "#P", "gift_u", "cup-m", [], {}, ["cup-s"], ["cup-s", "cup-m"], [["cup-s"]], [1],
+    {"cup-m": 1}, {"cup-s": {}}, "no longer needed", "\ud800", "é",
+)  # fmt: skip
+
+
+@attrs.frozen
+class Cast:
+    """What made-up calls are about: orders with their items and their user's methods, and variants by product."""
+
+    data: dict[str, Any]
+    orders: tuple[str, ...]
+
+    def methods(self, order_id: str) -> list[str]:
+        return list(self.data["users"][self.data["orders"][order_id]["user_id"]]["payment_methods"])
+
+    def variants(self, product_id: str) -> list[str]:
+        return list(self.data["products"][product_id]["variants"])
+
+
+def tiny_cast() -> Cast:
+    """The made-up shop, where calls of a sequence meet each other all the time."""
+    data = tables()
+    return Cast(data, tuple(data["orders"]))
+
+
+def real_cast(retail: Environment) -> Cast:
+    """Some real orders of every status, of users with a gift card among them."""
+    data = retail.initial.agent.to_json()
+    chosen: list[str] = []
+    for status in ("pending", "delivered", "processed", "cancelled"):
+        orders = [o for o in data["orders"].values() if o["status"] == status]
+        rich = [o for o in orders if any("gift" in m for m in data["users"][o["user_id"]]["payment_methods"])]
+        chosen += [o["order_id"] for o in sorted(rich, key=lambda o: -len(o["items"]))[:6]]
+    return Cast(data, tuple(chosen))
+
+
+@st.composite
+def calls_of(draw: st.DrawFn, cast: Cast) -> ToolCall:
+    """A call of any tool: mostly one that could succeed, sometimes with something odd in one place."""
+    order_id = draw(st.sampled_from(cast.orders))
+    items = cast.data["orders"][order_id]["items"]
+    picked = draw(st.lists(st.sampled_from(items), max_size=3))
+    new = [draw(st.sampled_from(cast.variants(item["product_id"]))) for item in picked]
+    pairs = {"item_ids": [item["item_id"] for item in picked], "new_item_ids": new}
+    method = {"payment_method_id": draw(st.sampled_from([*cast.methods(order_id), "paypal_0"]))}
+    order = {"order_id": order_id}
+    address = {part: draw(st.sampled_from(("a", "b"))) for part in ADDRESS}
+    user = cast.data["orders"][order_id]["user_id"]
+    reason = draw(st.sampled_from(("no longer needed", "ordered by mistake", "other")))
+    name, arguments = draw(
+        st.sampled_from(
+            (
+                ("cancel_pending_order", {**order, "reason": reason}),
+                ("exchange_delivered_order_items", {**order, **pairs, **method}),
+                ("modify_pending_order_items", {**order, **pairs, **method}),
+                ("modify_pending_order_payment", {**order, **method}),
+                ("modify_pending_order_address", {**order, **address}),
+                ("modify_user_address", {"user_id": user, **address}),
+                ("return_delivered_order_items", {**order, "item_ids": pairs["item_ids"], **method}),
+                ("get_order_details", order),
+                ("get_user_details", {"user_id": user}),
+                ("get_product_details", {"product_id": items[0]["product_id"]}),
+                ("find_user_id_by_email", {"email": cast.data["users"][user]["email"].upper()}),
+                ("find_user_id_by_name_zip", {**cast.data["users"][user]["name"], "zip": "a"}),
+                ("list_all_product_types", {}),
+                ("transfer_to_human_agents", {"summary": "x"}),
+                ("refund", {}),
+            )
+        )
+    )
+    return _broken(draw, ToolCall(name, arguments)) if draw(st.integers(0, 4)) == 0 else ToolCall(name, arguments)
+
+
+def _broken(draw: st.DrawFn, call: ToolCall) -> ToolCall:
+    arguments = dict(call.arguments or {})
+    key = draw(st.sampled_from([*arguments, "extra"]))
+    if draw(st.integers(0, 5)) == 0:
+        arguments.pop(key, None)
+    else:
+        arguments[key] = draw(st.sampled_from(ODD))
+    return attrs.evolve(call, arguments=arguments, requestor=draw(st.sampled_from(("assistant",) * 9 + ("user",))))
+
+
+@pytest.fixture(scope="module")
+def tiny_pair() -> Pair:
+    pytest.importorskip("tau2", reason=NEEDS_TAU2)
+    return Pair(build(Database.adopt(tables())))  # as they are spelled: from_json would make 12.0 an int
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(data=st.data())
+def test_generated_sequences_on_a_tiny_shop_end_as_in_tau2(tiny_pair: Pair, data: st.DataObject) -> None:
+    tiny_pair.run(data.draw(st.lists(calls_of(tiny_cast()), max_size=12)))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(data=st.data())
+def test_generated_sequences_on_the_real_shop_end_as_in_tau2(
+    retail: Environment, pair: Pair, data: st.DataObject
+) -> None:
+    if not hasattr(pair, "cast"):
+        pair.cast = real_cast(retail)  # type: ignore[attr-defined]  # once per module, not per example
+    pair.run(data.draw(st.lists(calls_of(pair.cast), max_size=12)))  # type: ignore[attr-defined]
