@@ -1,20 +1,27 @@
 """Recompute the figures of "Policy Loopholes in Agent Evaluation" from its counts, and print them beside the paper's.
 
-    python examples/paper_tables.py
+    python examples/paper_tables.py [TASKS_37199f3 TASKS_01e812d]
 
 What the paper prints is carried here as data: successes of four trials on the seven affected airline tasks (its
 Table 1), and for the other 43 tasks what their success rates allow. Everything in the column "ours" is computed from
-those counts by `multigold.stats`, or counted in the catalogues that ship with multigold. One figure does not reproduce.
+those counts by `multigold.stats`, or counted in the catalogues that ship with multigold and, where they are found, in the
+benchmark's own texts. One figure does not reproduce.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple
 
+from multigold.audit.counts import PolicyCounts, count_checks, count_policy, find_tools
+from multigold.audit.releases import read_release
+from multigold.audit.versions import compare_releases
 from multigold.catalogues import load_catalogue
-from multigold.errors import MissingExtraError
+from multigold.datasets import load_policy
+from multigold.errors import DataError, MissingExtraError
 from multigold.stats.exact import exact_bootstrap_gap, hypergeometric_overlap
 from multigold.stats.rates import success_rate
 from multigold.stats.reaggregation import reaggregate
@@ -22,6 +29,7 @@ from multigold.stats.repeats import Spread, spread, spread_ratio
 from multigold.stats.resampling import bootstrap_gap, generator, units
 from multigold.stats.rows import Row, by_agent, leave_out
 
+DOMAINS = ("tau2-airline", "tau2-retail")
 TRIALS = 4
 AFFECTED: Mapping[str, Mapping[str, int]] = {
     "GPT-5": {"2": 0, "5": 4, "13": 2, "27": 0, "29": 0, "32": 1, "45": 2},
@@ -200,25 +208,48 @@ def catalogue() -> Iterator[Figure]:
     )
 
 
-def texts() -> Iterator[Figure]:
-    """The place of the figures that need the benchmark's own texts, which multigold does not ship.
+def texts(releases: Sequence[Path] = ()) -> Iterator[Figure]:
+    """The figures that need the benchmark's own texts, which multigold does not ship; `ours` is empty without them.
 
-    They come from the audit: `multigold audit versions OLD NEW` counts the changed tasks, `multigold audit policy`
-    counts words in a policy, and the checks are counted in the tools' source.
+    Args:
+        releases: Task files of 37199f3 and 01e812d; without them the changed tasks are not counted.
     """
-    versions, policy = "from `multigold audit versions OLD NEW`", "from `multigold audit policy POLICY`"
-    yield Figure("tasks changed from 37199f3 to 01e812d", "29 of 50", "", versions)
-    yield Figure("`if` in the policies, airline and retail", "24, 13", "", policy)
-    yield Figure('"API does not check" in the policies', "2, 0", "", policy)
-    yield Figure("validation checks in the tools", "18, 32", "", "`raise` statements in the tools' source")
+    changed = number_changed(*releases) if releases else ""
+    yield Figure("tasks changed from 37199f3 to 01e812d", "29 of 50", changed, "`multigold audit versions OLD NEW`")
+    counts = [policy_counts(domain) for domain in DOMAINS]
+    ifs, disclaimers = ([len(c.conditions["if"]) for c in counts if c], [len(c.disclaimers) for c in counts if c])
+    place = "`multigold audit exploitability`"
+    yield Figure("`if` in the policies, airline and retail", "24, 13", both(ifs), place)
+    yield Figure('"API does not check" in the policies', "2, 0", both(disclaimers), place)
+    checks = [count_checks(tools.read_bytes()) for tools in map(find_tools, DOMAINS) if tools]
+    yield Figure("validation checks in the tools", "18, 32", both(checks), "`raise` statements in the tools' source")
 
 
-def figures() -> list[Figure]:
-    """All figures of the paper, with ours beside them; `ours` is empty where this script does not compute one."""
+def number_changed(old: Path, new: Path) -> str:
+    """Count the tasks of which anything changed, `reward_basis` aside."""
+    found = compare_releases(read_release(old), read_release(new))
+    return f"{len(found.changed(aside=('reward_basis',)))} of {len(found.common)}"
+
+
+def policy_counts(domain: str) -> PolicyCounts | None:
+    """Count in a policy; None where the benchmark's data is not here."""
+    try:
+        return count_policy(load_policy(domain).path.read_bytes())
+    except DataError:
+        return None
+
+
+def both(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers)) if len(numbers) == len(DOMAINS) else ""
+
+
+def figures(releases: Sequence[Path] = ()) -> list[Figure]:
+    """All figures of the paper, with ours beside them; `ours` is empty where the benchmark's own texts are missing."""
     rows = all_rows()
     totals = {agent: success_rate(of_stratum(own, "others")).successes for agent, own in by_agent(rows).items()}
     assert totals == OTHER_SUCCESSES, "the stand-in must have the paper's totals"
-    return [*rates(rows), *without_the_seven(rows), *gaps(rows), *variances(rows), *overlap(), *catalogue(), *texts()]
+    from_counts = [*rates(rows), *without_the_seven(rows), *gaps(rows), *variances(rows), *overlap()]
+    return [*from_counts, *catalogue(), *texts(releases)]
 
 
 def mark(figure: Figure) -> str:
@@ -234,7 +265,7 @@ def mark(figure: Figure) -> str:
 def main() -> None:
     """Print the table."""
     table = [("figure", "paper", "ours", "", "note")]
-    table += [(f.name, f.paper, f.ours, mark(f), f.note) for f in figures()]
+    table += [(f.name, f.paper, f.ours, mark(f), f.note) for f in figures([Path(name) for name in sys.argv[1:3]])]
     widths = [max(len(row[i]) for row in table) for i in range(4)]
     print("Models in the order GPT-5, Kimi, Mistral.\n")
     for *cells, note in table:
