@@ -4,8 +4,8 @@
 
 What the paper prints is carried here as data: successes of four trials on the seven affected airline tasks (its
 Table 1), and for the other 43 tasks what their success rates allow. Everything in the column "ours" is computed from
-those counts by `multigold.stats`, or counted in the catalogues that ship with multigold and, where they are found, in the
-benchmark's own texts. One figure does not reproduce.
+those counts by `multigold.stats`, or counted: in the catalogues that ship with multigold and, where they are found, in
+the benchmark's own texts. One figure does not reproduce.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ def look(draft: Draft, box: str) -> Any:
     return draft.get("boxes", box)
 
 
-def fill(draft: Draft, box: str, amount: int) -> Any:
-    if amount < 0:
+def fill(draft: Draft, box: str, amount: Any) -> Any:
+    if amount == -1:
         raise RefusalError("no box holds less than nothing")
     draft.edit("boxes", box)["amount"] = amount
 

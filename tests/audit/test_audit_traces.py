@@ -12,6 +12,7 @@ import pytest
 from audit_boxes import FILL, LOOK, call, run
 from click.testing import CliRunner
 
+import multigold
 from multigold.audit.record_files import record_schema
 from multigold.audit.runs import LeftOut
 from multigold.audit.trace_records import read_trace_audit, trace_audit_json, trace_document, write_trace_audit
@@ -46,6 +47,13 @@ def test_runs_that_the_single_gold_accepts_have_no_record() -> None:
     audit = audit_traces([run(FILL), run(FILL_B, agent="two"), lost])
     assert [record.agent for record in audit.records] == ["two"]
     assert (audit.runs, audit.passed, audit.left_out) == (2, 1, {"no_calls": 1})
+
+
+def test_failing_runs_of_tasks_that_are_not_scored_by_the_database_are_counted() -> None:
+    criteria = multigold.Criteria(actions=(FILL,), reward_basis=("ENV_ASSERTION",))
+    task = attrs.evolve(TASK, criteria=criteria)
+    audit = audit_traces([run(FILL_B, of=task), run(FILL_B, agent="two")])
+    assert (len(audit.records), audit.other_basis) == (2, 1)
 
 
 def test_a_record_holds_readings_calls_changes_and_what_differs_from_the_gold() -> None:
@@ -94,6 +102,11 @@ def test_what_a_machine_sees_is_a_remark_and_no_answer() -> None:
     assert [remark.sentence for remark in record.remarks] == ["1 of its 1 calls were refused"]
     (record,) = audit_traces([run(call("fill", box="b", amount=50))]).records
     assert "more than nine" in record.remarks[0].sentence
+
+
+def test_an_invariant_that_fails_on_an_odd_state_stops_nothing() -> None:
+    (record,) = audit_traces([run(call("fill", box="b", amount="many"))]).records
+    assert "cannot be checked (TypeError" in record.remarks[-1].sentence
 
 
 def answered(record: TraceRecord, **holds: bool | None) -> TraceRecord:

@@ -242,7 +242,7 @@ def _finish(groups: Sequence[_Group], golds: Sequence[AuditedRun]) -> Iterator[C
             of=of,
             matches=_matches(run),
             negatives=tuple(_negatives(run)),
-            faults=tuple(_faults(run)),
+            faults=tuple(run.invariant_faults()),
             golds_elsewhere=tuple(sorted(set(_elsewhere(run, golds)))),
             golds=run.golds,
             environment=run.environment,
@@ -286,11 +286,6 @@ def _states_of(negative: NegativeExample, run: AuditedRun) -> Iterator[EndState]
         if member is not None:
             state = golds.candidate(member.state).state
             yield normal_form(state, golds.initial, golds.equivalences, golds.conventions)
-
-
-def _faults(run: AuditedRun) -> Iterator[str]:
-    for name, invariant in (run.environment.invariants if run.environment else {}).items():
-        yield from (f"{name}: {fault}" for fault in invariant(run.golds.initial, run.candidate.state))
 
 
 def _elsewhere(run: AuditedRun, golds: Sequence[AuditedRun]) -> Iterator[str]:

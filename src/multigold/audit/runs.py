@@ -100,6 +100,14 @@ class AuditedRun:
         gold = self.golds.benchmark
         return None if gold is None else diff(gold.state, self.candidate.state)
 
+    def invariant_faults(self) -> Iterator[str]:
+        """Yield what the environment's invariants say against its end state, such as payments that do not add up."""
+        for name, invariant in (self.environment.invariants if self.environment else {}).items():
+            try:
+                yield from [f"{name}: {fault}" for fault in invariant(self.golds.initial, self.candidate.state)]
+            except Exception as error:  # a stranger's run may leave anything behind; it never stops an audit
+                yield f"{name}: cannot be checked ({type(error).__name__}: {error})"
+
 
 @attrs.frozen(kw_only=True)
 class LeftOut:

@@ -132,6 +132,7 @@ def trace_document(audit: TraceAudit) -> dict[str, Json]:
         "runs_followed": audit.runs,
         "passed": audit.passed,
         "no_gold": audit.no_gold,
+        "other_basis": audit.other_basis,
         "left_out": dict(audit.left_out),
     }
     return {**trace_audit_json(audit), **counts, "tasks": [summary.to_json() for summary in summarise_traces(audit)]}

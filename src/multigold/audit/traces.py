@@ -28,6 +28,7 @@ from multigold.audit.clusters import Cluster, by_run, cluster_runs, run_key, tex
 from multigold.audit.runs import AuditedRun, LeftOut
 from multigold.model.task import ToolCall
 from multigold.model.verdict import Match
+from multigold.rewards import reward_basis
 from multigold.scoring import simulator_stopped
 from multigold.state.canonical import Json
 from multigold.state.delta import Delta
@@ -184,6 +185,8 @@ class TraceAudit:
         runs: Runs that were looked at.
         passed: Runs among them whose database the single gold accepts.
         no_gold: Runs among them whose task states no gold.
+        other_basis: Failing runs of tasks whose reward does not depend on the database (tau2's telecom), so that the
+            benchmark itself may have passed them.
         left_out: Reason code to number of runs that could not be followed.
         kept: Records of earlier audits whose runs are not among these; they are kept as they were.
         note: Anything else.
@@ -193,6 +196,7 @@ class TraceAudit:
     runs: int = 0
     passed: int = 0
     no_gold: int = 0
+    other_basis: int = 0
     left_out: Mapping[str, int] = attrs.field(factory=dict)
     kept: tuple[TraceRecord, ...] = ()
     note: str = ""
@@ -263,6 +267,7 @@ def audit_traces(runs: Iterable[AuditedRun | LeftOut], *, earlier: TraceAudit | 
         runs=verdicts.total(),
         passed=verdicts[True],
         no_gold=verdicts[None],
+        other_basis=sum("DB" not in reward_basis(run.task.criteria, run.trajectory) for run in failing),
         left_out=dict(sorted(left_out.items())),
         kept=tuple(record for key, record in known.items() if key not in records),
         note=earlier.note if earlier else "",
@@ -339,8 +344,7 @@ def _run_faults(run: AuditedRun) -> Iterator[str]:
     refused = sum(not succeeded for _, succeeded in calls)
     if refused:
         yield f"{refused} of its {len(calls)} calls were refused"
-    for name, invariant in (run.environment.invariants if run.environment else {}).items():
-        yield from (f"{name}: {fault}" for fault in invariant(run.golds.initial, run.candidate.state))
+    yield from run.invariant_faults()
 
 
 def summarise_traces(audit: TraceAudit) -> tuple[TaskSummary, ...]:
