@@ -223,6 +223,7 @@ class StateIndex:
 
     def __init__(self, state: EndState) -> None:
         self.entities: tuple[Entity, ...] = tuple(entities(state))
+        self.near = lru_cache(maxsize=1024)(self._near)
 
     @cached_property
     def _collected(self) -> Collector:
@@ -250,6 +251,10 @@ class StateIndex:
         """Every id: of entities, and the keys of objects of records, unless the same keys recur everywhere (dates)."""
         keys = (counted.keys() for counted in self._collected.keys.values() if 2 * len(counted) > counted.total())
         return frozenset(self.by_id).union(*keys)
+
+    def _near(self, entity_id: str) -> Vocabulary:
+        """Return the vocabulary of what is around the entities of an id; none where there are none."""
+        return collect(entity for number in self.by_id.get(entity_id, ()) for entity in self.around(number))
 
     def around(self, number: int, *, hops: int = 2, most: int = 12) -> tuple[Entity, ...]:
         """Return an entity and those that it refers to by id, directly or through others, nearest first.

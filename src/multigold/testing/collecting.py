@@ -255,6 +255,7 @@ class LawItem(pytest.Item):
         """Show a broken law, or what is wrong with the gold set, as a sentence and not as a traceback."""
         if isinstance(excinfo.value, LawError | MultigoldError):
             return str(excinfo.value)
+        excinfo.traceback = excinfo.traceback.cut(path=__file__)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
@@ -395,7 +396,7 @@ def summary(reports: Iterable[pytest.TestReport], *, verbose: bool = False) -> I
     inert = [f"  {row['set']}/{row['reading']}: {text}" for row, _ in known for text in row.get("inert", ())]
     tried, refused, admitted = (sum(row.get(n, 0) for row, _ in known) for n in ("tried", "refused", "admitted"))
     yield (
-        f"{tried} mutations: {refused} with a call that fails, {admitted} that end in a state which some reading admits, "
+        f"{tried} mutations: {refused} with a call that fails, {admitted} that end in a state some reading admits, "
         f"{len(inert)} that change nothing"
     )
     yield from inert if verbose else inert[:MAX_LISTED]

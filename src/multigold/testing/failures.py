@@ -43,7 +43,10 @@ class LawError(AssertionError):
         self.detail = detail
         self.calls = tuple(calls)
         self.delta = delta
-        super().__init__("\n".join(self._lines()))
+        super().__init__(law, detail)
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
 
     def _lines(self) -> list[str]:
         lines = [f"This law does not hold: {self.law}", f"Instead: {self.detail}"]

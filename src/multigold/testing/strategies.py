@@ -53,7 +53,6 @@ class Repertoire:
             kept = self._examples.setdefault((call.name, call.requestor), [])
             if call.arguments and not any(same(call.arguments, other.arguments) for other in kept):
                 kept.append(call)
-        self._near = lru_cache(maxsize=256)(self._around)
         self.source = lru_cache(maxsize=4096)(_source)
 
     def tools(self, kinds: Sequence[ToolKind] = ALL_KINDS) -> list[tuple[Tool, Requestor]]:
@@ -76,11 +75,7 @@ class Repertoire:
 
     def near(self, anchor: Json) -> Vocabulary | None:
         """Return the vocabulary of the records around an id; None for what is no id."""
-        return self._near(anchor) if isinstance(anchor, str) and anchor in self.index.by_id else None
-
-    def _around(self, anchor: str) -> Vocabulary:
-        numbers = self.index.by_id[anchor]
-        return collect(entity for number in numbers for entity in self.index.around(number))
+        return self.index.near(anchor) if isinstance(anchor, str) and anchor in self.index.by_id else None
 
     def changed(self, state: EndState) -> Vocabulary | None:
         """Return the vocabulary of the records that differ from the start; None where none does."""
@@ -215,7 +210,7 @@ def _source(vocabulary: Vocabulary, name: str, hint: Any) -> st.SearchStrategy[J
     """Return the strategy for the values of a vocabulary that fit a parameter; None where there are none."""
     fit = vocabulary.fitting(name)
     many = fit.many or _wants_list(hint)
-    values = [value for value in fit.values if many or _is_of(value, hint)]
+    values = fit.values if many or hint is Any else [value for value in fit.values if _is_of(value, hint)]
     if not values:
         return None
     if many and not all(isinstance(value, list) for value in values):
