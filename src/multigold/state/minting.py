@@ -17,7 +17,7 @@ come to be equal. The bounds, `MAX_IDS` and `MAX_ORDERS`, can only make it miss 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import islice, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -173,16 +173,21 @@ def _substitute(key: Key, record: Json, sites: Mapping[Location, Symbol], naming
     if not sites:
         return key, record
     names = {location: naming[symbol] for location, symbol in sites.items()}
-    return (key[0], names.get((True, ()), key[1])), _renamed(record, (), names)
+    leading = {steps[:length] for _, steps in names for length in range(len(steps) + 1)}
+    return (key[0], names.get((True, ()), key[1])), _renamed(record, (), names, leading)
 
 
-def _renamed(value: Json, steps: Steps, names: Mapping[Location, Marker]) -> Json:
+def _renamed(value: Json, steps: Steps, names: Mapping[Location, Marker], leading: Set[Steps]) -> Json:
+    """Rename what stands in a value; only steps that lead to an id are followed."""
+    if steps not in leading:
+        return value
     if isinstance(value, dict):
         return {
-            names.get((True, (*steps, key)), key): _renamed(item, (*steps, key), names) for key, item in value.items()
+            names.get((True, (*steps, key)), key): _renamed(item, (*steps, key), names, leading)
+            for key, item in value.items()
         }
     if isinstance(value, list):
-        return [_renamed(item, (*steps, index), names) for index, item in enumerate(value)]
+        return [_renamed(item, (*steps, index), names, leading) for index, item in enumerate(value)]
     return names.get((False, steps), value)
 
 

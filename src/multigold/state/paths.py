@@ -71,4 +71,8 @@ def content_text(value: Json) -> str:
         return f"{{{','.join(f'{quoted(key)}:{text}' for key, text in members)}}}"
     if isinstance(value, list):
         return f"[{','.join(map(content_text, value))}]"
-    return quoted(value) if isinstance(value, str) else json.dumps(canonical(value))
+    if isinstance(value, str):
+        return quoted(value)
+    number = canonical(value)
+    # Several times faster for a single number than json.dumps, which writes the same.
+    return repr(number) if type(number) in (int, float) else json.dumps(number)
