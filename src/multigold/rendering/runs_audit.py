@@ -112,13 +112,12 @@ def trace_tables(audit: TraceAudit) -> list[RenderableType]:
     left_out = ", ".join(f"{number} {code}" for code, number in audit.left_out.items()) or "none"
     lines = [
         f"{audit.runs} runs followed: {audit.passed} in the gold's state, {len(audit.records)} not, {audit.no_gold} "
-        f"without a gold; left out: {left_out}",
-        *(
-            [f"{audit.other_basis} of them are of tasks whose reward does not use the database"]
-            * bool(audit.other_basis)
-        ),
-        *([f"{len(audit.kept)} records of other runs are kept"] if audit.kept else []),
+        f"without a gold; left out: {left_out}"
     ]
+    if audit.other_basis:
+        lines.append(f"{audit.other_basis} of them are of tasks whose reward does not use the database")
+    if audit.kept:
+        lines.append(f"{len(audit.kept)} records of other runs are kept")
     return [*map(printable, lines), _task_table(summarise_traces(audit))]
 
 
