@@ -12,10 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import multigold
+from multigold.environments.base import tool_table
 from multigold.errors import CallError
 from multigold.model.gold import Explicit, Reading
 from multigold.model.trajectory import Message, Recorded, RecordedCall
 from multigold.model.verdict import SUCCESS_TOLERANCE, is_success
+from multigold.scoring import follow
 
 BEFORE = {"orders": {"o-1": {"status": "open", "refund": 0}, "o-2": {"status": "open", "refund": 0}}}
 REFUNDED = {"orders": {**BEFORE["orders"], "o-1": {"status": "open", "refund": 20}}}
@@ -230,6 +232,27 @@ def test_a_recorded_refusal_that_the_replay_carries_out_is_unscored_drift(scene:
         call=multigold.ToolCall("waive_fine", {"loan_id": "loan-1"}), result="Error: no", refused=True
     )
     assert scene("plain-waive-0", calls=(recorded,)).reason.code == "replay_drift"
+
+
+def test_a_read_that_answers_otherwise_is_counted_and_is_no_drift(library_module: ModuleType) -> None:
+    missing = RecordedCall(call=multigold.ToolCall("view_loan", {"loan_id": "loan-9"}), result="{}", refused=False)
+    trajectory = multigold.Trajectory(calls=(missing,))
+    environment = library_module.build()
+    walk = follow(trajectory, environment.initial, environment, check_reads=True)
+    assert (walk.fidelity.differing, walk.fidelity.drift) == (1, "")
+
+
+def test_a_recorded_refusal_that_now_changes_nothing_is_no_drift(library_module: ModuleType) -> None:
+    environment = attrs.evolve(
+        library_module.build(), tools=tool_table({"write": (do_nothing,)}), conventions=multigold.Conventions()
+    )
+    refused = RecordedCall(call=multigold.ToolCall("do_nothing", {}), result="Error: no", refused=True)
+    walk = follow(multigold.Trajectory(calls=(refused,)), environment.initial, environment)
+    assert (walk.fidelity.differing, walk.fidelity.drift) == (1, "")
+
+
+def do_nothing(draft: Any) -> str:
+    return "done"
 
 
 def test_case_9_a_result_of_an_older_tool_is_counted_and_replay_goes_on(scene: Any) -> None:

@@ -82,7 +82,7 @@ def judge(
 
     With `check_reads`, reads are replayed too and held against what was recorded: slower, and for fidelity alone.
     """
-    verdict = _blank(task, trajectory, golds)
+    verdict = blank(task, trajectory, golds)
     if trajectory.termination == "infrastructure_error":
         return unscored(verdict, "infrastructure_error", "the run was stopped by its own infrastructure")
     if trajectory.calls is None and trajectory.end_state is None:
@@ -98,7 +98,8 @@ def judge(
     return _conclude(verdict, task, trajectory, golds, candidate, comparisons, contested, known)
 
 
-def _blank(task: Task, trajectory: Trajectory, golds: CompiledGolds) -> Verdict:
+def blank(task: Task, trajectory: Trajectory, golds: CompiledGolds) -> Verdict:
+    """Return the verdict of a run of which nothing is said yet but whose it is and what is known of its task."""
     gold_set = golds.gold_set
     return Verdict(
         outcome="unscored",
@@ -148,7 +149,7 @@ def follow(
 
     Reads whose recorded outcome is known are not run again: they change nothing. Writes are run, and what comes of them
     is held against the record. A recorded success that the environment refuses, or a recorded refusal that it carries
-    out, is drift: the state is not the one that the run had.
+    out and that changes something, is drift: the state is not the one that the run had.
 
     Raises:
         CallError: Where calls must be replayed and there is no environment.
@@ -168,6 +169,7 @@ def follow(
             counts["skipped"] += 1
             calls.append((written, not recorded.refused))
             continue
+        before = drafts.freeze() if recorded.refused else None
         outcome = step(environment, drafts, recorded.call)
         succeeded = outcome.refusal is None
         counts[_count_of(outcome)] += 1
@@ -176,7 +178,8 @@ def follow(
         if difference:
             counts["differing"] += 1
             first_difference = first_difference or f"call {index} ({recorded.call.name}): {difference}"
-            drift = drift or _drift(recorded, outcome, index)
+            untouched = (before is not None and not diff(before, drafts.freeze())) or (tool and tool.kind != "write")
+            drift = drift or ("" if untouched else _drift(recorded, outcome, index))
     fidelity = Fidelity(calls=len(calls), first_difference=first_difference, drift=drift, **counts)
     return Walk(end_state=drafts.freeze(), calls=tuple(calls), fidelity=fidelity)
 
