@@ -173,6 +173,8 @@ class Verdict:
         end_state: Fingerprint of what the run changed; equal for runs of one task that end alike, empty where unknown.
         do_nothing: Rewards of a run that does nothing at all on this task.
         always_refuse: Rewards of a run that leaves the database untouched and has all evidence.
+        beside: What another scorer's file says of the run, and what it would say with our verdict in place of its own
+            on the database; empty for formats of which nothing is to be said beside.
     """
 
     outcome: Outcome
@@ -200,6 +202,7 @@ class Verdict:
     domain: str = ""
     loopholes: tuple[str, ...] = ()
     positions: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
+    beside: Mapping[str, Json] = attrs.field(factory=dict)
 
     @property
     def nearest(self) -> Nearest | None:

@@ -33,6 +33,7 @@ from multigold.readers.tasks import id_text
 from multigold.state.canonical import Json, digest
 
 _METRICS: Final = "metrics.json"
+_PROMPT: Final = "scenario_config/user_prompt.txt"
 _FACTORS: Final[Mapping[str, tuple[str, str]]] = {
     "db_state_match": ("DB", "db_state_match"),
     "clean_exit": ("CLEAN_EXIT", "clean_exit"),
@@ -148,6 +149,8 @@ def _task(folder: Folder, domain: str, options: ReadOptions) -> Task:
     metadata = _metadata(folder)
     answer = folder.value("scenario_config/reference_answer.json", _Answer)
     known = options.tasks.get(task_id)
+    if known is not None and not _is_told(folder, known.instructions):
+        known = None  # of another release, which has another text under this id
     return Task(
         task_id,
         instructions=known.instructions if known else None,
@@ -159,6 +162,20 @@ def _task(folder: Folder, domain: str, options: ReadOptions) -> Task:
         ),
         domain=domain,
     )
+
+
+_TOLD: Final = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
+"""Parts of a tau2 task's text that the simulated user's prompt holds word by word."""
+
+
+def _is_told(folder: Folder, instructions: Json) -> bool:
+    """Tell whether a task's text is what the simulated user was told; True where the prompt is not there to tell."""
+    if not folder.has(_PROMPT):
+        return True
+    told = " ".join(folder.load(_PROMPT).decode("utf-8", "replace").split())
+    inner = instructions.get("instructions") if isinstance(instructions, dict) else None
+    parts = [inner.get(part) for part in _TOLD] if isinstance(inner, dict) else [inner]
+    return all(" ".join(part.split()) in told for part in parts if isinstance(part, str))
 
 
 def _metadata(folder: Folder) -> _Metadata:

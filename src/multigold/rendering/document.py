@@ -86,6 +86,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Json]:
         "termination": verdict.termination,
         "fidelity": _fidelity(verdict),
         "end_state": verdict.end_state,
+        "beside": dict(verdict.beside),
         "baselines": {
             "do_nothing": rewards_json(verdict.do_nothing),
             "always_refuse": rewards_json(verdict.always_refuse),

@@ -22,6 +22,7 @@ from multigold.readers import Source, find_sources
 from multigold.readers.base import UnknownFormError
 from multigold.rescoring.desk import Desk, Place, judge_run, named, unscored_run
 from multigold.rescoring.options import FileReport, Options, Rescoring
+from multigold.rescoring.voice import VoiceRates
 from multigold.rescoring.workers import Crew
 
 Progress = Callable[[str, int], None]
@@ -145,10 +146,12 @@ class _Counts:
     unscored: Counter[str] = attrs.field(factory=Counter)
     fidelity: Counter[str] = attrs.field(factory=Counter)
     agents: set[str] = attrs.field(factory=set)
+    beside: VoiceRates = attrs.field(factory=VoiceRates)
 
     def add(self, verdict: Verdict) -> None:
         self.outcomes[verdict.outcome] += 1
         self.agents.add(verdict.agent)
+        self.beside.add(verdict)
         if verdict.outcome == "unscored" and verdict.reason is not None:
             self.unscored[verdict.reason.code] += 1
         for name in FIDELITY:
@@ -182,6 +185,7 @@ def _file_report(place: Place, counts: _Counts) -> FileReport:
         unmatched=counts.outcomes["unmatched"],
         unscored=dict(sorted(counts.unscored.items())),
         fidelity={name: counts.fidelity[name] for name in (*FIDELITY, "drifting")},
+        beside=counts.beside.to_json(),
         data_digest=place.environment.data_digest if place.environment else "",
         catalogue_digest=place.catalogue.digest if place.catalogue else "",
         warnings=(*results.warnings, *counts.doubts()),

@@ -102,6 +102,8 @@ def _sentence(verdict: Verdict) -> str:
 
 def _spelled_alike(run: Run, place: Place, desk: Desk) -> bool:
     """Tell whether a matching end state is also written as the gold's is, so that tau2's hash is the same."""
+    if place.environment is None or (run.trajectory.calls is None and run.trajectory.end_state is None):
+        return True  # known by its hash alone
     golds = desk.golds(place.results.tasks[run.task_id], place)
     if golds.benchmark is None:
         return True

@@ -6,7 +6,7 @@ import attrs
 
 from multigold.admission import CompiledGolds, compile_golds
 from multigold.catalogues.loading import load_catalogue_for
-from multigold.datasets import known_release, load_environment, load_tasks
+from multigold.datasets import LOCAL, known_release, load_environment, load_tasks
 from multigold.environments.base import Environment
 from multigold.errors import EnvironmentNotFoundError, GoldSetError, MultigoldError
 from multigold.model.catalogue import Catalogue
@@ -16,6 +16,7 @@ from multigold.model.trajectory import Trajectory
 from multigold.model.verdict import Reason, Verdict
 from multigold.readers import AcceptableOutcome, ReadOptions, ResultsFile, Run, Source, open_source
 from multigold.rescoring.options import Options
+from multigold.rescoring.voice import StateHashes, is_voice, judge_voice, with_synchronised_gold
 from multigold.scoring import judge
 
 
@@ -45,6 +46,7 @@ class Desk:
         self._environments: dict[str, Environment] = {}
         self._catalogues: dict[str, Catalogue | None] = {}
         self._golds: dict[tuple[str | None, ...], CompiledGolds] = {}
+        self._hashes: dict[str, StateHashes] = {}
 
     def open(self, source: Source) -> list[ResultsFile]:
         """Open a source; where a file embeds no tasks, with those of the release that was named or that it names.
@@ -57,18 +59,39 @@ class Desk:
         read = ReadOptions(agent=self.options.agent_name or "", rejoin=self.options.rejoin)
         opened = list(open_source(source, options=read))
         release = self.options.benchmark_release
-        if all(results.tasks or not (release or states_release(results)) for results in opened):
+        if all(not _needs_tasks(results, release) for results in opened):
             return opened
         return [self._with_tasks(results, source, read, place) for place, results in enumerate(opened)]
 
     def _with_tasks(self, results: ResultsFile, source: Source, read: ReadOptions, place: int) -> ResultsFile:
-        release = self.options.benchmark_release or (results.release if states_release(results) else None)
-        if results.tasks or release is None or not results.domain:
+        if not _needs_tasks(results, self.options.benchmark_release) or not results.domain:
             return results
+        if is_voice(results):
+            return self._with_texts(results, source, read, place)
+        release = self.options.benchmark_release or results.release
         tasks = load_tasks(results.domain, release, data_dir=self.options.data_dir)
         if source.kind != "stdin":  # which cannot be read twice; its runs must then name their tasks
             results = list(open_source(source, options=attrs.evolve(read, tasks=tasks)))[place]
         return results if results.tasks else attrs.evolve(results, tasks=tasks)
+
+    def _with_texts(self, results: ResultsFile, source: Source, read: ReadOptions, place: int) -> ResultsFile:
+        """Give a voice-agent run's tasks the texts of the tasks at hand, where they are what its user was told."""
+        release = self.options.benchmark_release
+        try:
+            tasks = load_tasks(results.domain, release or LOCAL, data_dir=self.options.data_dir)
+        except MultigoldError:
+            if release is not None:
+                raise
+            return results
+        told = list(open_source(source, options=attrs.evolve(read, tasks=tasks)))[place]
+        catalogue = self._catalogue(results.domain)
+        listed = catalogue.gold_sets if catalogue else {}
+        others = [task.id for task in told.tasks.values() if task.instructions is None and task.id in listed]
+        if not others:
+            return told
+        some = f"tasks {', '.join(others[:6])}{', ...' if len(others) > 6 else ''}"
+        doubt = f"{some}: the text that the user was told is not that of the tasks at hand, so no gold set applies"
+        return attrs.evolve(told, warnings=(*told.warnings, doubt))
 
     def place(self, results: ResultsFile) -> Place:
         """Return what the runs of a file are scored with.
@@ -78,10 +101,13 @@ class Desk:
             DataError: Where the benchmark's own data is missing.
             GoldSetError: Where the catalogue has faults.
         """
-        domain = results.domain
+        catalogue = self._catalogue(results.domain)
+        return Place(results=results, environment=self._environment(results), catalogue=catalogue)
+
+    def _catalogue(self, domain: str) -> Catalogue | None:
         if domain not in self._catalogues:
             self._catalogues[domain] = load_catalogue_for(domain, directory=self.options.gold_sets)
-        return Place(results=results, environment=self._environment(results), catalogue=self._catalogues[domain])
+        return self._catalogues[domain]
 
     def _environment(self, results: ResultsFile) -> Environment | None:
         domain = results.domain
@@ -89,7 +115,7 @@ class Desk:
             try:
                 self._environments[domain] = load_environment(domain, data_dir=self.options.data_dir)
             except EnvironmentNotFoundError as error:
-                if results.gold_sets:
+                if results.gold_sets or is_voice(results):
                     return None
                 if not domain:
                     raise EnvironmentNotFoundError(
@@ -105,14 +131,29 @@ class Desk:
             GoldSetError: Where the gold set is wrong.
         """
         own = place.results.name if place.results.gold_sets or place.results.acceptable else None
-        key = (place.results.domain, own, task.id, task.text_fingerprint(), task.gold_fingerprint())
+        key = (
+            place.results.domain,
+            place.results.format if is_voice(place.results) else None,
+            own,
+            task.id,
+            task.text_fingerprint(),
+            task.gold_fingerprint(),
+        )
         if key not in self._golds:
             gold_set, other = self._applicable(task, place)
             environment = attrs.evolve(place.environment, solo=False) if place.environment else None
             self._golds[key] = compile_golds(
                 task, gold_set, environment, equivalences=self.options.equivalences, other_version=other
             )
+            if is_voice(place.results) and environment is not None:
+                self._golds[key] = with_synchronised_gold(self._golds[key], task, environment)
         return self._golds[key]
+
+    def hashes(self, environment: Environment) -> StateHashes:
+        """Return what hashes an environment's states, made on first use."""
+        if environment.name not in self._hashes:
+            self._hashes[environment.name] = StateHashes(environment)
+        return self._hashes[environment.name]
 
     def _applicable(self, task: Task, place: Place) -> tuple[GoldSet | None, bool]:
         """Return the gold set that applies to a task, and whether the catalogue lists it with another text."""
@@ -128,6 +169,13 @@ class Desk:
         if listed.status == "proposed" and self.options.strata != "extended":
             return None, False
         return place.catalogue.gold_set(task), place.catalogue.knows_other_text(task)
+
+
+def _needs_tasks(results: ResultsFile, release: str | None) -> bool:
+    """Tell whether a file holds no tasks, or none of their texts, and these may be had elsewhere."""
+    if is_voice(results):
+        return True
+    return not results.tasks and (release is not None or states_release(results))
 
 
 def states_release(results: ResultsFile) -> bool:
@@ -161,9 +209,12 @@ def judge_run(run: Run, place: Place, desk: Desk) -> Verdict:
         GoldSetError: Where the gold set is wrong, which is no fault of the run.
     """
     task = place.results.tasks.get(run.task_id)
-    if run.problem is not None or task is None:
+    voice = is_voice(place.results)
+    if task is None or (run.problem is not None and not voice):
         return unscored_run(run, run.problem or _no_task(run, place))
     try:
+        if voice:
+            return _judge_voice(run, task, place, desk)
         golds = desk.golds(task, place)
         return judge(
             task,
@@ -179,6 +230,18 @@ def judge_run(run: Run, place: Place, desk: Desk) -> Verdict:
         return unscored_run(run, Reason(code="bad_run", sentence=f"{run.place}: {error}"))
     except Exception as error:  # one bad run never stops a batch, whatever a stranger's file made of it
         return unscored_run(run, Reason(code="bad_run", sentence=f"{run.place}: {type(error).__name__}: {error}"))
+
+
+def _judge_voice(run: Run, task: Task, place: Place, desk: Desk) -> Verdict:
+    environment = place.environment
+    return judge_voice(
+        run,
+        task,
+        desk.golds(task, place) if environment else None,
+        environment,
+        desk.hashes(environment) if environment else None,
+        contested=desk.options.contested,
+    )
 
 
 def _no_task(run: Run, place: Place) -> Reason:

@@ -59,6 +59,7 @@ class FileReport:
         unmatched: Runs that match none.
         unscored: Reason code to number of runs.
         fidelity: What was counted of the calls of all runs (see `Fidelity`), and runs that are `drifting`.
+        beside: The rates of another scorer over these runs, as recorded and recomputed; empty where there is none.
         data_digest: SHA-256 of the database that calls were replayed on; empty where there was none.
         catalogue_digest: Digest of the catalogue; empty where there is none for the domain.
         warnings: Sentences about the file as a whole.
@@ -75,6 +76,7 @@ class FileReport:
     unmatched: int = 0
     unscored: Mapping[str, int] = attrs.field(factory=dict)
     fidelity: Mapping[str, int] = attrs.field(factory=dict)
+    beside: Mapping[str, Json] = attrs.field(factory=dict)
     data_digest: str = ""
     catalogue_digest: str = ""
     warnings: tuple[str, ...] = ()

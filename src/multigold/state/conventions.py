@@ -13,7 +13,6 @@ import attrs
 
 from multigold.errors import CallError
 
-
 Case: TypeAlias = Literal["upper", "lower"]
 """The case in which a table's ids are written."""
 

@@ -78,14 +78,15 @@ def _with_fields(table: Json, fields: tuple[str, ...]) -> Json:
 
 def _eva(data: Json, _: NullDefaults) -> str:
     kept = {key: value for key, value in data.items() if key != "session"} if isinstance(data, dict) else data
-    return json.dumps(_eva_normal(kept), sort_keys=True, separators=(",", ":"), default=str)
+    return json.dumps(eva_normal(kept), sort_keys=True, separators=(",", ":"), default=str)
 
 
-def _eva_normal(value: Json) -> Json:
+def eva_normal(value: Json) -> Json:
+    """Return a value as scheme `eva` takes it: whole floats as ints, texts that say none or null as null."""
     if isinstance(value, dict):
-        return {key: _eva_member(key, _eva_normal(item)) for key, item in value.items()}
+        return {key: eva_member(key, eva_normal(item)) for key, item in value.items()}
     if isinstance(value, list):
-        return [_eva_normal(item) for item in value]
+        return [eva_normal(item) for item in value]
     if isinstance(value, float) and math.isfinite(value) and value.is_integer():
         return int(value)
     if isinstance(value, str) and value.strip().lower() in ("none", "null"):
@@ -93,7 +94,8 @@ def _eva_normal(value: Json) -> Json:
     return value
 
 
-def _eva_member(key: str, value: Json) -> Json:
+def eva_member(key: str, value: Json) -> Json:
+    """Return a normal value as it stands under a key: the lists of some keys are sorted."""
     if key in UNORDERED_FIELDS and isinstance(value, list):
         return sorted(value, key=lambda item: json.dumps(item, sort_keys=True, default=str))
     return value
