@@ -15,6 +15,7 @@ from multigold.audit.releases import domain_of, read_release
 from multigold.audit.versions import TaskRelease, TaskVersion, VersionDiff, compare_releases
 from multigold.audit.wording import refuses, requests, rewords, same_wording
 from multigold.cli._group import multigold as cli
+from multigold.datasets import find_data
 from multigold.environments.base import Environment, RefusalError, tool_table
 from multigold.errors import CallError, DataError
 from multigold.state.database import Database, Draft, EndState
@@ -164,12 +165,28 @@ def test_a_directory_gives_tasks_policy_and_database(tmp_path: Path) -> None:
     tasks = [{"id": 3, "user_scenario": {"instructions": {"domain": "airline", "text": "x"}}}]
     (tmp_path / "tasks.json").write_text(json.dumps(tasks))
     (tmp_path / "policy.md").write_text("One.")
-    (tmp_path / "db.json").write_text("{}")
+    (tmp_path / "db.json").write_text('{"flights": {}, "reservations": {}, "users": {"u": {}}}')
     found = read_release(tmp_path)
     assert list(found.tasks) == ["3"]
     assert found.policy == b"One."
     assert found.database is not None
     assert domain_of(found) == "tau2-airline"
+
+
+def test_a_database_of_one_file_and_one_of_a_file_per_table_are_the_same_records(tmp_path: Path) -> None:
+    tables = {"flights": {}, "reservations": {"r": {"cabin": "economy"}}, "users": {"u": {}}}
+    for name in ("one", "many"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "tasks.json").write_text('[{"id": "1"}]')
+    (tmp_path / "one" / "db.json").write_text(json.dumps(tables))
+    (tmp_path / "many" / "db").mkdir()
+    for table, records in tables.items():
+        (tmp_path / "many" / "db" / f"{table}.json").write_text(json.dumps(records))
+    one, many = (read_release(tmp_path / name, domain="tau2-airline") for name in ("one", "many"))
+    assert compare_releases(one, many).database.status == "same"
+    (tmp_path / "many" / "db" / "users.json").write_text('{"u": {"age": 3}}')
+    changed = read_release(tmp_path / "many", domain="tau2-airline")
+    assert compare_releases(one, changed).database.status == "differs"
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '[{"id": "1"}, {"id": "1"}]', "[3]"])
@@ -242,6 +259,16 @@ def test_against_the_verified_fork_gold_writes_differ_in_eleven_tasks(shared: Pa
     old, new, fork = (tasks_at(shared, name) for name in (OLD, NEW, FORK))
     assert compare_releases(old, fork, airline).changed_in("gold_writes") == numbers("2 7 9 21 23 27 29 35 37 38 44")
     assert compare_releases(fork, new, airline).changed_in("gold_writes") == ("21", "33", "35")
+
+
+def test_policy_and_database_of_the_two_releases_are_the_same(shared: Path) -> None:
+    try:
+        here = find_data("tau2-airline").directory
+    except DataError as error:
+        pytest.skip(f"tau2's data is not here: {error}")
+    found = compare_releases(read_release(here), read_release(shared / "data" / "nemo" / "fixtures_tau2_airline"))
+    assert len(found.changed(aside=("reward_basis",))) == 29
+    assert (found.policy.status, found.database.status) == ("same", "same")
 
 
 def test_the_command_prints_the_figures_and_exits_with_one(shared: Path, airline: Environment) -> None:

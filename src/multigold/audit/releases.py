@@ -9,8 +9,10 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import attrs
+
 from multigold.audit.versions import TaskRelease, TaskVersion
-from multigold.datasets import DATASETS
+from multigold.datasets import DATASETS, load_database
 from multigold.errors import CallError, DataError
 from multigold.model.task import Task
 from multigold.readers.decoding import Document, decoded, is_too_deep, read_document
@@ -22,7 +24,7 @@ MAX_TASK_BYTES = 512 * 2**20
 
 _TASK_FILES = ("tasks.json",)
 _POLICIES = ("policy.md", "main_policy.md", "policy.txt")
-_DATABASES = ("db.json", "db.toml", "database.json")
+_DATABASES = ("db.json", "database.json")
 _LAYOUTS = ("", "data/tau2/domains/{}", "tau2/domains/{}", "domains/{}", "{}")
 _MEMBERS = frozenset({"id", "user_scenario", "initial_state", "evaluation_criteria", "description"})
 _CRITERIA = frozenset({"actions", "nl_assertions", "env_assertions", "communicate_info", "reward_basis"})
@@ -45,14 +47,26 @@ def read_release(path: Path, *, domain: str = "") -> TaskRelease:
         raise DataError("there is no tasks.json", where=str(path), remedy="Name a task file, or a domain's directory.")
     data = _contents(task_file)
     tasks = _task_versions(read_document(data, str(task_file), max_bytes=MAX_TASK_BYTES), domain)
-    policy, database = (_first(directory, names) if directory else None for names in (_POLICIES, _DATABASES))
-    return TaskRelease(
-        name=str(path),
-        tasks=tasks,
+    release = TaskRelease(name=str(path), tasks=tasks, digest=hashlib.sha256(data).hexdigest())
+    if directory is None:
+        return release
+    policy = _first(directory, _POLICIES)
+    return attrs.evolve(
+        release,
         policy=None if policy is None else _contents(policy),
-        database=None if database is None else hashlib.sha256(_contents(database)).hexdigest(),
-        digest=hashlib.sha256(data).hexdigest(),
+        database=_database(directory, domain or domain_of(release)),
     )
+
+
+def _database(directory: Path, domain: str) -> str | None:
+    """Return the fingerprint of a database's records, be it one file or a file per table; None where there is none."""
+    if domain in DATASETS:
+        try:
+            return load_database(domain, data_dir=directory).agent.fingerprint()
+        except DataError:
+            return None
+    file = _first(directory, _DATABASES)
+    return None if file is None else hashlib.sha256(_contents(file)).hexdigest()
 
 
 def _directory(path: Path, domain: str) -> Path:

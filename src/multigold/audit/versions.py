@@ -81,7 +81,7 @@ class TaskRelease:
         name: What to call it.
         tasks: Task id to task.
         policy: The policy's bytes; None where they are not at hand.
-        database: SHA-256 of the database; None where it is not at hand.
+        database: Fingerprint of the database; None where it is not at hand.
         digest: SHA-256 of the task file; empty where there is none.
     """
 
@@ -147,7 +147,8 @@ class FileChange:
     """Whether the policy, or the database, is the same in both releases.
 
     Attributes:
-        status: `same` byte for byte, `differs`, or `not_given` where one is not at hand.
+        status: `same` (a policy byte for byte, a database record by record), `differs`, or `not_given` where one is
+            not at hand.
         clauses_added: Clauses that only the new policy has, each as one line.
         clauses_removed: Clauses that only the old one has.
     """

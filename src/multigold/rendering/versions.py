@@ -55,7 +55,7 @@ def _count(ids: Sequence[str]) -> str:
 
 
 def _file_lines(name: str, change: FileChange) -> Iterable[str]:
-    words = {"same": "the same, byte for byte", "differs": "differs", "not_given": "not at hand in both"}
+    words = {"same": "the same", "differs": "differs", "not_given": "not at hand in both"}
     yield f"{name}: {words[change.status]}"
     yield from (f"  + {clause}" for clause in change.clauses_added)
     yield from (f"  - {clause}" for clause in change.clauses_removed)
