@@ -147,8 +147,16 @@ def failed_assertions(scene: Scene) -> Iterator[Finding]:
 
 
 def order_dependent(scene: Scene) -> Iterator[Finding]:
-    """A gold whose writes end in another state when they are made in another order."""
-    orders = list(differing_orders(scene.environment, scene.calls, initial=scene.start, synchronise=scene.synchronise))
+    """A gold whose writes end in another state when they are made in another order.
+
+    An order is left out that ends in a state which the same reading admits as well.
+    """
+    kin, environment = scene.gold.kin, scene.environment
+    orders = [
+        order
+        for order in differing_orders(environment, scene.calls, initial=scene.start, synchronise=scene.synchronise)
+        if kin is None or not kin.admits(order.end_state, environment)
+    ]
     if not orders:
         return
     cures = _common_cure(orders, scene)
@@ -361,6 +369,7 @@ CODES: Final[Mapping[str, str]] = {
     "literal-text": "an argument in somebody's own words, which matches only word for word",
     "contradicted": "another release has the same text of the task and another gold",
     "no-start": "the task's own initial state cannot be set up",
+    "no-end": "the changes that a gold states do not fit the initial state",
     "members-left-out": "only the first members of a reading were looked at",
 }
 """Every code that this audit gives, and what it means."""

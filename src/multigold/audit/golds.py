@@ -74,7 +74,7 @@ def audit_golds(golds: Iterable[Gold], environment: Environment, *, codes: Colle
 
 
 def findings_of(gold: Gold, environment: Environment, checks: Iterable[Check]) -> Iterator[Finding]:
-    """Yield what checks find in a gold; a task whose start cannot be set up is a finding itself."""
+    """Yield what checks find in a gold; a task whose start or end cannot be set up is a finding itself."""
     task = gold.task
     try:
         start = initial_state(environment, task.initial, task.initial_state)
@@ -84,6 +84,11 @@ def findings_of(gold: Gold, environment: Environment, checks: Iterable[Check]) -
         yield Finding(code="no-start", where=gold.where, task=task.id, sentence=sentence)
         return
     scene = Scene(gold=gold, environment=environment, start=start, index=index_of(start))
+    try:
+        scene.end  # noqa: B018  a delta that does not fit the start is found here
+    except MultigoldError as error:
+        yield scene.finding("no-end", f"the stated end state cannot be made: {error}")
+        return
     for check in checks:
         yield from check(scene)
 

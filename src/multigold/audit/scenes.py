@@ -11,11 +11,12 @@ from functools import cached_property
 
 import attrs
 
-from multigold.admission import expand
+from multigold.admission import CompiledGolds, compile_golds, expand
 from multigold.audit.findings import Finding, Level
 from multigold.audit.versions import TaskRelease, TaskVersion
 from multigold.audit.vocabulary import StateIndex
 from multigold.environments.base import Environment, Replay, replay
+from multigold.errors import MultigoldError
 from multigold.model.catalogue import Catalogue
 from multigold.model.gold import Actions, Choices, Explicit, GoldSet, Reading
 from multigold.model.task import Task, ToolCall
@@ -28,6 +29,31 @@ MAX_MEMBERS = 16
 """Members of a reading's `choices` that are audited; the rest are counted in a note."""
 
 
+class Kin:
+    """All that one reading admits, worked out when it is first asked for.
+
+    Args:
+        reading: The reading.
+        task: The task that it is of.
+    """
+
+    def __init__(self, reading: Reading, task: Task) -> None:
+        self.reading = reading
+        self.task = task
+        self._compiled: CompiledGolds | None = None
+
+    def admits(self, state: EndState, environment: Environment) -> bool:
+        """Tell whether the reading admits a state; False where it cannot be replayed, which is reported otherwise."""
+        if self._compiled is None:
+            try:
+                alone = GoldSet(task_id=self.task.id, readings=(self.reading,))
+                self._compiled = compile_golds(self.task, alone, environment)
+            except MultigoldError:
+                return False
+        candidate = self._compiled.candidate(state)
+        return any(admitted.find(candidate) is not None for admitted in self._compiled.readings)
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class Gold:
     """One gold: the benchmark's own, or a member of a reading.
@@ -37,9 +63,10 @@ class Gold:
         calls: Its calls; None where it states an end state outright.
         where: Its place, for findings.
         reading: The reading that it is of; None for the benchmark's own.
+        kin: What else the reading admits; None for the benchmark's own.
         version: The task as its release has it, with what the scorer does not need; None where that is not at hand.
         others: Name of another release to the same task there.
-        explicit: The end state that it states outright; None where it is calls.
+        explicit: The end state that it states outright, or the changes that lead to it; None where it is calls.
         may_fail: Whether failing calls are allowed for (`infeasible: skip`).
         left_out: Members of the same form that are not audited.
     """
@@ -48,9 +75,10 @@ class Gold:
     calls: tuple[ToolCall, ...] | None
     where: str
     reading: Reading | None = None
+    kin: Kin | None = None
     version: TaskVersion | None = None
     others: Mapping[str, TaskVersion] = attrs.field(factory=dict)
-    explicit: EndState | None = None
+    explicit: Explicit | None = None
     may_fail: bool = False
     left_out: int = 0
 
@@ -89,13 +117,21 @@ class Scene:
     @cached_property
     def end(self) -> EndState:
         """Where the gold ends, in comparable form."""
-        return self.settled(self.gold.explicit or self.replay.end_state)
+        return self.settled(self._stated_end or self.replay.end_state)
+
+    @cached_property
+    def _stated_end(self) -> EndState | None:
+        """The end state that the gold states outright; None where it is calls."""
+        form = self.gold.explicit
+        if form is None or form.delta is None:
+            return None if form is None else form.state
+        return form.delta.apply(self.start)
 
     @cached_property
     def synced_end(self) -> EndState:
         """Where an agent ends who makes the gold's calls, both sides in step."""
-        if self.gold.explicit is not None:
-            return self.gold.explicit
+        if self._stated_end is not None:
+            return self._stated_end
         if self.synchronise or self.environment.synchronise is None:
             return self.replay.end_state
         return replay(self.environment, self.calls, initial=self.start).end_state
@@ -171,24 +207,26 @@ def golds_of_catalogue(catalogue: Catalogue, tasks: Iterable[Task] = ()) -> Iter
 
 def _golds_of_reading(gold_set: GoldSet, reading: Reading, task: Task) -> Iterator[Gold]:
     place = f"{gold_set.source or gold_set.task_id}: reading {reading.id}"
+    kin = Kin(reading, task)
     for number, form in enumerate(reading.admits):
         where = f"{place}, form {number}" if len(reading.admits) > 1 else place
         if isinstance(form, Actions):
-            yield Gold(task=task, calls=form.calls, where=where, reading=reading)
-        elif isinstance(form, Explicit) and form.state is not None:
-            yield Gold(task=task, calls=None, where=where, reading=reading, explicit=form.state)
+            yield Gold(task=task, calls=form.calls, where=where, reading=reading, kin=kin)
+        elif isinstance(form, Explicit):
+            yield Gold(task=task, calls=None, where=where, reading=reading, kin=kin, explicit=form)
         elif isinstance(form, Choices):
-            yield from _members(form, where, reading, task)
+            yield from _members(form, where, kin)
 
 
-def _members(form: Choices, where: str, reading: Reading, task: Task) -> Iterator[Gold]:
+def _members(form: Choices, where: str, kin: Kin) -> Iterator[Gold]:
     members = list(expand(form, where=where))
     for label, calls in members[:MAX_MEMBERS]:
         yield Gold(
-            task=task,
+            task=kin.task,
             calls=calls,
             where=f"{where} ({label})",
-            reading=reading,
+            reading=kin.reading,
+            kin=kin,
             may_fail=form.infeasible == "skip",
             left_out=max(0, len(members) - MAX_MEMBERS),
         )
