@@ -234,10 +234,17 @@ def import_environment(place: str) -> Environment:
         value = getattr(module, name)
     except AttributeError:
         raise CallError(f"{source} has nothing called {name!r}", where=place) from None
-    made = value if isinstance(value, Environment) else value() if callable(value) else value
+    made = value if isinstance(value, Environment) or not callable(value) else _made(value, place)
     if not isinstance(made, Environment):
         raise CallError(f"{name} is no Environment but a {type(made).__name__}", where=place)
     return made
+
+
+def _made(function: Any, place: str) -> Any:
+    try:
+        return function()
+    except TypeError as error:
+        raise CallError(f"it cannot be called without arguments ({error})", where=place) from error
 
 
 def _import_module(name: str) -> ModuleType:
