@@ -222,7 +222,8 @@ def bring_up_to_date(
             record, change = _follow(records[index], clause, returned=returned)
             changes += [change] if change else []
         kept.append(record)
-    gone = [record for index, record in enumerate(records) if index not in owner.values()]
+    taken_over = set(owner.values())
+    gone = [record for index, record in enumerate(records) if index not in taken_over]
     were_there = {record.id for record in audit.clauses} if audit else set()
     changes += [ClauseChange(clause=record.id, kind="gone") for record in gone if record.id in were_there]
     fresh = PolicyAudit(
@@ -239,9 +240,10 @@ def _match(clauses: Sequence[PolicyClause], records: Sequence[ClauseRecord], *, 
     """Return the position of each clause that has a record, to the position of that record."""
     owner: dict[int, int] = {}
     for same_heading in (True, False):
+        taken = set(owner.values())
         waiting: dict[tuple[str, tuple[str, ...]], list[int]] = {}
         for index, record in enumerate(records):
-            if index not in owner.values():
+            if index not in taken:
                 waiting.setdefault((record.fingerprint, record.heading if same_heading else ()), []).append(index)
         for position, clause in enumerate(clauses):
             found = waiting.get((clause.fingerprint, clause.heading if same_heading else ()))
@@ -256,19 +258,36 @@ def _similar(
 ) -> Iterator[tuple[int, int]]:
     """Yield pairs of clause and record whose words are alike, the most alike first; each at most once."""
     taken = set(owner.values())
-    free = [(i, record.text.split()) for i, record in enumerate(records) if i not in taken]
+    free = {i: record.text.split() for i, record in enumerate(records) if i not in taken}
+    holders: dict[tuple[str, int], list[int]] = {}
+    for index, words in free.items():
+        for token in _counted(words):
+            holders.setdefault(token, []).append(index)
     pairs = []
     for position, clause in enumerate(clauses):
         if position not in owner:
             words = clause.text.split()
-            ratios = ((SequenceMatcher(None, before, words).ratio(), position, index) for index, before in free)
-            pairs += [pair for pair in ratios if pair[0] >= ALIKE]
+            shared = Counter(index for token in _counted(words) for index in holders.get(token, ()))
+            matcher = SequenceMatcher(None, [], words, autojunk=False)
+            for index, count in shared.items():
+                if 2 * count >= ALIKE * (len(words) + len(free[index])):
+                    matcher.set_seq1(free[index])
+                    pairs.append((matcher.ratio(), position, index))
+    pairs = [pair for pair in pairs if pair[0] >= ALIKE]
     done: tuple[set[int], set[int]] = (set(), set())
     for _, position, index in sorted(pairs, key=lambda pair: (-pair[0], pair[1:])):
         if position not in done[0] and index not in done[1]:
             done[0].add(position)
             done[1].add(index)
             yield position, index
+
+
+def _counted(words: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Yield each word with how often it came before, so that shared ones can be counted as often as they are shared."""
+    seen: Counter[str] = Counter()
+    for word in words:
+        yield word, seen[word]
+        seen[word] += 1
 
 
 def _new_record(clause: PolicyClause, taken: Collection[str], ids: Mapping[str, str]) -> ClauseRecord:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from multigold.catalogues.policy import heading_of, is_label, lines_fingerprint, policy_lines
+from multigold.catalogues.policy import headings, is_label, lines_fingerprint, policy_lines
 
 _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d{1,9}[.)])\s+(.*)$")
 _MARK = re.compile(r"^\s*[-*+]\s")
@@ -63,12 +63,13 @@ def split_policy(policy: bytes) -> tuple[PolicyClause, ...]:
         The clauses. Every line that is not blank, a heading, a label or a rule is in exactly one of them.
     """
     lines = policy_lines(policy)
+    above = list(headings(lines))
     clauses: list[PolicyClause] = []
     leads: list[tuple[int, str]] = []
     for first, last in _spans(lines):
         text = "\n".join(lines[first - 1 : last])
         depth = _depth(lines[first - 1])
-        heading = heading_of(lines, first)
+        heading = above[first - 1]
         same_place = bool(clauses) and clauses[-1].heading == heading
         leads = [(d, lead) for d, lead in leads if d < depth] if same_place and depth >= 0 else []
         lead = leads[-1][1] if leads else ""

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Literal
 
 import attrs
@@ -75,13 +76,20 @@ def make_clause(lines: Sequence[str], clause_id: str, first: int, last: int, *, 
 
 
 def heading_of(lines: Sequence[str], line: int) -> tuple[str, ...]:
-    """Return the headings above a line, outermost first: Markdown headings, then the label of its group.
+    """Return the headings above a line (counted from 1), as `headings` does."""
+    return next(islice(headings(lines), line - 1, None), ())
+
+
+def headings(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the headings above each line, outermost first: Markdown headings, then the label of its group.
 
     The document's title, its only heading of the first level, is left out.
     """
     levels: dict[int, str] = {}
     label = ""
-    for text in lines[: line - 1]:
+    for text in lines:
+        above = [heading for level, heading in sorted(levels.items()) if level > 1]
+        yield tuple(above + [label] * bool(label))
         if text.startswith("#"):
             level = len(text) - len(text.lstrip("#"))
             levels = {known: heading for known, heading in levels.items() if known < level}
@@ -89,8 +97,6 @@ def heading_of(lines: Sequence[str], line: int) -> tuple[str, ...]:
             label = ""
         elif is_label(text):
             label = text.strip().rstrip(":")
-    headings = [heading for level, heading in sorted(levels.items()) if level > 1]
-    return tuple(headings + [label] * bool(label))
 
 
 def is_label(line: str) -> bool:
