@@ -23,7 +23,7 @@ from multigold.cli._common import (
 )
 from multigold.errors import MultigoldError
 from multigold.model.verdict import Verdict
-from multigold.rescoring import FileReport, Options, check_recorded, paper_split, strata_note, stream
+from multigold.rescoring import FileReport, Options, check_recorded, in_force, paper_split, strata_note, stream
 
 if TYPE_CHECKING:
     from multigold.rendering.document import DocumentWriter
@@ -90,7 +90,7 @@ def _rescore(results: tuple[str, ...], options: Options, output: Output, jobs: i
                 writer.add(item)
             if output.html is not None and len(changed) < MAX_SHOWN and changes(item):
                 changed.append(item)
-        report = summary.report(note=strata_note(tuple(files)), equivalences=options.equivalences)
+        report = summary.report(note=strata_note(tuple(files)), equivalences=in_force(files))
         if writer is not None:
             writer.close(options, tuple(files), report)
     if output.html is not None:

@@ -114,6 +114,7 @@ class ResultsFile:
             stands in the record as the assistant's.
         acceptable: Task id to the outcomes that it accepts, where a fork's field lists several.
         gold_sets: Task id to a gold set, where the benchmark ships expected states instead of gold actions.
+        origin: What a file of our own verdicts says of the files and options that it was made from.
     """
 
     format: str
@@ -128,6 +129,7 @@ class ResultsFile:
     solo: bool = False
     acceptable: Mapping[str, tuple[AcceptableOutcome, ...]] = attrs.field(factory=dict)
     gold_sets: Mapping[str, GoldSet] = attrs.field(factory=dict)
+    origin: Mapping[str, Json] = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True)

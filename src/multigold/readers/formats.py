@@ -43,6 +43,7 @@ class Format:
 FORMATS: Final[tuple[Format, ...]] = (
     Format(name="tau2 results", module="multigold.readers.tau2"),
     Format(name="tau-bench v1 results", module="multigold.readers.tau1"),
+    Format(name="multigold verdicts", module="multigold.readers.verdicts"),
     Format(name="chat messages", module="multigold.readers.chat"),
 )
 """In the order in which they are tried."""

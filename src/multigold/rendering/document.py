@@ -9,10 +9,11 @@ from typing import Any, TextIO
 
 from multigold.aggregation import Report
 from multigold.model.verdict import Nearest, Rewards, Verdict
+from multigold.readers import verdicts as verdict_files
 from multigold.rescoring import Check, FileReport, Options, Rescoring, provenance
 from multigold.state.canonical import Json
 
-SCHEMA = "multigold/rescore/1"
+SCHEMA = verdict_files.SCHEMA
 """Name and version of the document's form; the schema itself ships as `rendering/schemas/rescore.schema.json`."""
 
 

@@ -97,6 +97,7 @@ def file_lines(files: Iterable[FileReport]) -> list[str]:
     for file in files:
         if file.format or file.problem:
             lines.append(printable(f"{file.name}: {file.problem or _file_detail(file)}"))
+            lines += [printable(f"  {line}") for line in (*_fidelity_lines(file), *_beside_lines(file))]
         lines += [printable(f"  {file.name if not file.format else 'warning'}: {warning}") for warning in file.warnings]
     return lines
 
@@ -108,6 +109,39 @@ def _file_detail(file: FileReport) -> str:
         f"{file.runs} runs, {file.format}, {file.domain}, {', '.join(file.agents)}: "
         f"{outcomes}{f' ({unscored})' if unscored else ''}"
     )
+
+
+def _fidelity_lines(file: FileReport) -> Iterator[str]:
+    """Yield how well the replay followed the record, in one line; nothing where nothing was replayed."""
+    counts = file.fidelity
+    if not counts.get("calls"):
+        return
+    words = {
+        "skipped": "reads taken as recorded",
+        "replayed": "carried out",
+        "refused": "refused",
+        "unknown": "of unknown tools",
+        "differing": "with another result than recorded",
+    }
+    parts = ", ".join(f"{counts[name]} {word}" for name, word in words.items() if counts.get(name))
+    drifting = counts.get("drifting", 0)
+    yield f"{counts['calls']} calls: {parts}; {drifting} runs drift"
+
+
+_BESIDE = {"theirs": "as recorded", "single": "with their gold", "core": "with every core reading"}
+
+
+def _beside_lines(file: FileReport) -> Iterator[str]:
+    """Yield another scorer's success rates, recomputed, in one line; nothing where there is none."""
+    rates = [
+        f"{passed}/{of} {_BESIDE[kind]}"
+        for kind, numbers in file.beside.items()
+        if kind in _BESIDE
+        for passed, of in [numbers.get("is_successful", (0, 0))]
+        if of
+    ]
+    if rates:
+        yield f"their success: {', '.join(rates)}"
 
 
 def check_lines(checks: Iterable[Check]) -> list[str]:

@@ -6,7 +6,16 @@ A database is parsed once per process and a task's golds are compiled once per t
 bad run never stops a batch: it becomes unscored, with its place and the reason.
 """
 
-from multigold.rescoring.batch import Progress, paper_split, rescore, rescore_runs, strata_note, stream, summarise
+from multigold.rescoring.batch import (
+    Progress,
+    in_force,
+    paper_split,
+    rescore,
+    rescore_runs,
+    strata_note,
+    stream,
+    summarise,
+)
 from multigold.rescoring.checking import Check, check_recorded
 from multigold.rescoring.desk import Desk, Place, acceptable_gold_set, judge_run, named
 from multigold.rescoring.options import FileReport, Options, Rescoring, provenance
@@ -21,6 +30,7 @@ __all__ = [
     "Rescoring",
     "acceptable_gold_set",
     "check_recorded",
+    "in_force",
     "judge_run",
     "named",
     "paper_split",

@@ -8,8 +8,9 @@ own share of the runs; verdicts come in the order of the file all the same.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import attrs
@@ -22,6 +23,7 @@ from multigold.readers import Source, find_sources
 from multigold.readers.base import UnknownFormError
 from multigold.rescoring.desk import Desk, Place, judge_run, named, unscored_run
 from multigold.rescoring.options import FileReport, Options, Rescoring
+from multigold.rescoring.stored import counted, holds_verdicts, made_with, stored_reports
 from multigold.rescoring.voice import VoiceRates
 from multigold.rescoring.workers import Crew
 
@@ -84,22 +86,41 @@ def stream(
         raise CallError("there is nothing to re-score", remedy="Name at least one results file.")
     desk = Desk(options or Options())
     with Crew(desk.options, jobs) as crew:
-        for source in find_sources(paths):
-            try:
-                yield from _stream_source(source, desk, crew, keep_going, progress)
-            except GoldSetError:
+        yield from _told_twice(_stream_sources(find_sources(paths), desk, crew, keep_going, progress))
+
+
+def _told_twice(items: Iterator[Verdict | FileReport]) -> Iterator[Verdict | FileReport]:
+    """Say so where one file is among the others a second time, under whatever name: its runs count twice."""
+    seen: dict[tuple[str, str], str] = {}
+    for item in items:
+        if isinstance(item, FileReport) and item.digest and item.runs:
+            first = seen.get((item.digest, item.domain))
+            seen[item.digest, item.domain] = first or item.name
+            if first is not None:
+                doubt = f"it is the same file as {first}: its runs count twice"
+                item = attrs.evolve(item, warnings=(*item.warnings, doubt))
+        yield item
+
+
+def _stream_sources(
+    sources: Iterable[Source], desk: Desk, crew: Crew, keep_going: bool, progress: Progress | None
+) -> Iterator[Verdict | FileReport]:
+    for source in sources:
+        try:
+            yield from _stream_source(source, desk, crew, keep_going, progress)
+        except GoldSetError:
+            raise
+        except UnknownFormError as error:
+            if not source.named:  # a directory of results holds other files too
+                yield FileReport(name=source.name, warnings=(f"left out: {error.message}",))
+                continue
+            if not keep_going:
                 raise
-            except UnknownFormError as error:
-                if not source.named:  # a directory of results holds other files too
-                    yield FileReport(name=source.name, warnings=(f"left out: {error.message}",))
-                    continue
-                if not keep_going:
-                    raise
-                yield FileReport(name=source.name, problem=str(error))
-            except MultigoldError as error:
-                if not keep_going:
-                    raise
-                yield FileReport(name=source.name, problem=str(error))
+            yield FileReport(name=source.name, problem=str(error))
+        except MultigoldError as error:
+            if not keep_going:
+                raise
+            yield FileReport(name=source.name, problem=str(error))
 
 
 def _stream_source(
@@ -128,14 +149,17 @@ def _judge_all(place: Place, desk: Desk) -> Iterator[Verdict]:
 def _stream_file(
     judged: Iterator[Verdict], place: Place, desk: Desk, progress: Progress | None
 ) -> Iterator[Verdict | FileReport]:
-    counts = _Counts()
-    for verdict in judged:
+    stored = stored_reports(place.results) if holds_verdicts(place.results) else {}
+    counts = {name: _Counts() for name in stored or (place.results.name,)}
+    for done, verdict in enumerate(judged, start=1):
         verdict = named(verdict, place.results, desk.options)
-        counts.add(verdict)
+        counts.setdefault(verdict.file, _Counts()).add(verdict)
         if progress is not None:
-            progress(place.results.name, counts.outcomes.total())
+            progress(place.results.name, done)
         yield verdict
-    yield _file_report(place, counts)
+    for name, count in counts.items():
+        report = _file_report(place, count, desk.options)
+        yield counted(stored[name], report) if name in stored else attrs.evolve(report, name=name)
 
 
 @attrs.define
@@ -147,6 +171,7 @@ class _Counts:
     fidelity: Counter[str] = attrs.field(factory=Counter)
     agents: set[str] = attrs.field(factory=set)
     beside: VoiceRates = attrs.field(factory=VoiceRates)
+    drifts: Counter[str] = attrs.field(factory=Counter)
 
     def add(self, verdict: Verdict) -> None:
         self.outcomes[verdict.outcome] += 1
@@ -157,22 +182,52 @@ class _Counts:
         for name in FIDELITY:
             self.fidelity[name] += getattr(verdict.fidelity, name)
         self.fidelity["drifting"] += bool(verdict.fidelity.drift)
+        if verdict.fidelity.drift:
+            self.drifts[_cause(verdict.fidelity.drift)] += 1
 
     def doubts(self) -> Iterator[str]:
         """Yield a warning where so many runs drift that the replay as a whole is in doubt."""
         drifting, runs = self.fidelity["drifting"], self.outcomes.total()
-        if drifting and drifting * 10 >= runs:
-            yield (
-                f"{drifting} of {runs} runs do not replay as they were recorded: perhaps another version of the tools, "
-                "another database, solo mode, or scrambled task ids"
-            )
+        if drifting and drifting * DRIFT_WARNING >= runs:
+            cause, number = self.drifts.most_common(1)[0]
+            yield f"{drifting} of {runs} runs do not replay as they were recorded; in {number} of them {cause}"
+        mismatches = self.unscored["hash_mismatch"]
+        if mismatches and mismatches * DRIFT_WARNING >= runs:
+            yield f"{mismatches} of {runs} runs do not lead to the end state whose hash was recorded"
+
+
+DRIFT_WARNING = 10
+"""A file is doubted as a whole where one run in so many drifts."""
+
+_CAUSES = (
+    (
+        re.compile(r"Tool '.*' not found", re.DOTALL),
+        "a tool that worked then is not there now: perhaps solo mode, or another version of the tools",
+    ),
+    (
+        re.compile("not found"),
+        "something that was found then is not there now: perhaps another database, scrambled task ids, or ids in "
+        "another case (--ids case-insensitive)",
+    ),
+    (
+        re.compile("carries it out"),
+        "what was refused then is carried out now: perhaps another version of the tools, or a tool that failed for "
+        "reasons of its own",
+    ),
+)
+
+
+def _cause(drift: str) -> str:
+    """Return the likely cause of a drift, as a clause."""
+    other = "what was carried out then is refused now: perhaps another version of the tools, or another database"
+    return next((cause for sign, cause in _CAUSES if sign.search(drift)), other)
 
 
 FIDELITY = ("calls", "replayed", "refused", "unknown", "skipped", "differing")
 """What is counted of the calls of a file's runs."""
 
 
-def _file_report(place: Place, counts: _Counts) -> FileReport:
+def _file_report(place: Place, counts: _Counts, options: Options) -> FileReport:
     results = place.results
     return FileReport(
         name=results.name,
@@ -188,6 +243,7 @@ def _file_report(place: Place, counts: _Counts) -> FileReport:
         beside=counts.beside.to_json(),
         data_digest=place.environment.data_digest if place.environment else "",
         catalogue_digest=place.catalogue.digest if place.catalogue else "",
+        equivalences=made_with(results) if holds_verdicts(results) else options.equivalences,
         warnings=(*results.warnings, *counts.doubts()),
     )
 
@@ -223,7 +279,12 @@ def summarise(rescoring: Rescoring) -> Report:
     summary = Summary(rescoring.options.strata, paper_split=paper_split(rescoring.options))
     for verdict in rescoring.verdicts:
         summary.add(verdict)
-    return summary.report(note=strata_note(rescoring.files), equivalences=rescoring.options.equivalences)
+    return summary.report(note=strata_note(rescoring.files), equivalences=in_force(rescoring.files))
+
+
+def in_force(files: Iterable[FileReport]) -> tuple[str, ...]:
+    """Return the equivalences that any file's verdicts were made with."""
+    return tuple(sorted({name for file in files for name in file.equivalences}))
 
 
 def strata_note(files: tuple[FileReport, ...]) -> str:

@@ -16,6 +16,7 @@ from multigold.model.trajectory import Trajectory
 from multigold.model.verdict import Reason, Verdict
 from multigold.readers import AcceptableOutcome, ReadOptions, ResultsFile, Run, Source, open_source
 from multigold.rescoring.options import Options
+from multigold.rescoring.stored import holds_verdicts, stored_verdict
 from multigold.rescoring.voice import StateHashes, is_voice, judge_voice, with_synchronised_gold
 from multigold.scoring import judge
 
@@ -101,6 +102,8 @@ class Desk:
             DataError: Where the benchmark's own data is missing.
             GoldSetError: Where the catalogue has faults.
         """
+        if holds_verdicts(results):
+            return Place(results=results, environment=None, catalogue=None)
         catalogue = self._catalogue(results.domain)
         return Place(results=results, environment=self._environment(results), catalogue=catalogue)
 
@@ -208,6 +211,8 @@ def judge_run(run: Run, place: Place, desk: Desk) -> Verdict:
     Raises:
         GoldSetError: Where the gold set is wrong, which is no fault of the run.
     """
+    if holds_verdicts(place.results):
+        return stored_verdict(run)
     task = place.results.tasks.get(run.task_id)
     voice = is_voice(place.results)
     if task is None or (run.problem is not None and not voice):
@@ -270,6 +275,8 @@ def unscored_run(run: Run, reason: Reason) -> Verdict:
 
 def named(verdict: Verdict, results: ResultsFile, options: Options) -> Verdict:
     """Return a verdict with the names of its file, domain and agent."""
+    if holds_verdicts(results):
+        return attrs.evolve(verdict, file=verdict.file or results.name, agent=options.agent_name or verdict.agent)
     return attrs.evolve(
         verdict,
         file=results.name,

@@ -62,6 +62,7 @@ class FileReport:
         beside: The rates of another scorer over these runs, as recorded and recomputed; empty where there is none.
         data_digest: SHA-256 of the database that calls were replayed on; empty where there was none.
         catalogue_digest: Digest of the catalogue; empty where there is none for the domain.
+        equivalences: Names of the equivalences that its verdicts were made with.
         warnings: Sentences about the file as a whole.
         problem: Why nothing of it could be scored; empty where something could.
     """
@@ -79,13 +80,15 @@ class FileReport:
     beside: Mapping[str, Json] = attrs.field(factory=dict)
     data_digest: str = ""
     catalogue_digest: str = ""
+    equivalences: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     problem: str = ""
 
     def to_json(self) -> dict[str, Json]:
         """Return the report as plain data."""
         plain: dict[str, Json] = attrs.asdict(self)
-        return {**plain, "agents": list(self.agents), "warnings": list(self.warnings)}
+        lists = {name: list(getattr(self, name)) for name in ("agents", "equivalences", "warnings")}
+        return {**plain, **lists}
 
 
 @attrs.frozen(kw_only=True)
