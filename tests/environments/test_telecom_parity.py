@@ -288,7 +288,8 @@ def calls_of(draw: st.DrawFn, environment: Environment) -> ToolCall:
 @pytest.fixture(scope="module")
 def tiny_pair(patch: pytest.MonkeyPatch) -> Pair:
     pytest.importorskip("tau2", reason=NEEDS_TAU2)
-    return Pair(lists(), {}, patch)
+    wifi = {"wifi_enabled": True, "wifi_connected": True, "wifi_ssid": "home", "wifi_signal_strength": "good"}
+    return Pair(lists(), {"device": wifi}, patch)
 
 
 ASSERTED = (
