@@ -37,7 +37,7 @@ def reading_stub(cluster: Cluster) -> dict[str, Json]:
         "origin": "trace",
         "notes": f"Found in runs of {', '.join(cluster.agents)}.",
     }
-    evidence = _evidence(cluster)
+    evidence = _evidence(cluster.usual_reads) if cluster.untouched else None
     return {**reading, "evidence": evidence} if evidence else reading
 
 
@@ -55,12 +55,12 @@ def _call(call: ToolCall) -> dict[str, Json]:
     return {**call.to_json(), "arguments": dict(call.arguments or {})}
 
 
-def _evidence(cluster: Cluster) -> dict[str, Json] | None:
-    """Return the usual look-ups of the runs as evidence: an untouched database alone shows no decision."""
-    if not cluster.untouched or not cluster.usual_reads:
+def _evidence(reads: Iterable[ToolCall]) -> dict[str, Json] | None:
+    """Return look-ups as evidence, any of which will do: an untouched database alone shows no decision."""
+    asked: list[Json] = [{"tool": call.name, "arguments": dict(call.arguments)} for call in reads if call.arguments]
+    if not asked:
         return None
-    reads: list[Json] = [{"tool": call.name, "arguments": dict(call.arguments or {})} for call in cluster.usual_reads]
-    return reads[0] if len(reads) == 1 else {"any_of": reads}
+    return asked[0] if len(asked) == 1 else {"any_of": asked}
 
 
 def gold_set_stub(clusters: Sequence[Cluster]) -> dict[str, Json]:
@@ -103,21 +103,29 @@ def _benchmark_reading(cluster: Cluster, text: str, several: bool) -> dict[str, 
     if gold is None or environment is None or calls is None:
         return None
     done = replay(environment, calls, initial=cluster.golds.start, synchronise=False)
-    writes = [_call(o.call) for o in done.outcomes if o.refusal is None and _may_write(cluster, o.call)]
-    return {
+    carried = [outcome.call for outcome in done.outcomes if outcome.refusal is None]
+    reading: dict[str, Json] = {
         "id": f"{BENCHMARK}-{text}" if several else BENCHMARK,
         "title": "The benchmark's own gold",
         "rationale": "TODO: which clause asks for this, in your own words",
         "positions": {},
         "standing": {text: {"is": "core", "reason": "The benchmark's gold."}},
-        "admits": [{"actions": writes}],
+        "admits": [{"actions": [_call(call) for call in carried if _may_write(cluster, call)]}],
         "origin": "clause",
     }
+    untouched = gold.state == cluster.golds.initial
+    evidence = _evidence(call for call in carried if _is_read(cluster, call)) if untouched else None
+    return {**reading, "evidence": evidence} if evidence else reading
 
 
 def _may_write(cluster: Cluster, call: ToolCall) -> bool:
     tool = cluster.environment.tool(call.name, call.requestor) if cluster.environment else None
     return tool is None or tool.kind == "write"
+
+
+def _is_read(cluster: Cluster, call: ToolCall) -> bool:
+    tool = cluster.environment.tool(call.name, call.requestor) if cluster.environment else None
+    return tool is not None and tool.kind == "read"
 
 
 def write_stubs(discoveries: Iterable[Discovery], directory: Path) -> list[Path]:
