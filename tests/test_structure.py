@@ -25,7 +25,7 @@ LAYERS = (
     ("rewards",),
     ("scoring",),
     ("catalogues",),
-    ("datasets", "readers"),
+    ("datasets", "readers", "databases"),
     ("stats",),
     ("aggregation",),
     ("figures",),

@@ -15,6 +15,7 @@ COMMANDS = {
     "show": ("multigold.cli._show", "Show every reading against one run: matched, or the fields that differ."),
     "statistics": ("multigold.cli._statistics", "Rates, intervals, gaps, pass^k, variances, sides, what-ifs."),
     "compare": ("multigold.cli._compare", "Compare two result files, paired by task."),
+    "diff": ("multigold.cli._diff", "Compare two databases: JSON, folders of tables, SQLite."),
     "validate": ("multigold.cli._validate", "Check gold sets and catalogues: form, references, replay."),
     "audit": ("multigold.cli._audit", "Find what is wrong or unclear in golds, policies, traces and versions."),
     "catalogue": ("multigold.cli._catalogue", "List the loopholes and what the readings do about them."),
