@@ -4,7 +4,9 @@
 
 The domain's own tools run, on models that are made anew from the state for each call, and what they changed is taken
 over. So a replay is a function of the state alone, as everywhere here, and slow: a call costs as much as the database
-is large. What a domain keeps outside its databases, in its toolkits or in its classes, does not outlive a call.
+is large. What a domain keeps outside its databases, in its toolkits or in its classes, does not outlive a call. One
+exception: some tools store values that the domain's models would not read back (a status that is none); the next call
+then works on a copy of the models that hold them.
 
 tau2 is imported when an environment is asked for, and not before.
 """
@@ -83,6 +85,7 @@ class _Package:
         self.bare = environment
         self.models: dict[Requestor, Any] = {}
         self.tables: dict[Requestor, tuple[str, ...]] = {}
+        self.last: tuple[dict[Requestor, Database], Any] = ({}, None)
         sides: dict[Requestor, Database] = {}
         for side, toolkit in self._toolkits(environment):
             if toolkit.db is None:
@@ -120,16 +123,24 @@ class _Package:
 
     def _filled(self, drafts: Mapping[Requestor, Draft]) -> Any:
         """Return a tau2 environment of its own on the content of drafts."""
+        held = {side: draft.freeze() for side, draft in drafts.items() if side in self.models}
         environment = copy.deepcopy(self.bare)
-        for side, toolkit in self._toolkits(environment):
-            if side in self.models and side in drafts:
-                toolkit.db = self.models[side].model_validate(plain_data(drafts[side].freeze(), self.tables[side]))
+        try:
+            for side, toolkit in self._toolkits(environment):
+                if side in held:
+                    toolkit.db = self.models[side].model_validate(plain_data(held[side], self.tables[side]))
+        except ValueError:  # pydantic's ValidationError is one
+            content, last = self.last
+            if content != held:
+                raise
+            return copy.deepcopy(last)
         return environment
 
     def _taken_back(self, environment: Any, drafts: Mapping[Requestor, Draft]) -> None:
         for side, toolkit in self._toolkits(environment):
             if side in self.models and side in drafts:
                 take_over(drafts[side], drafts[side].freeze(), Database.from_json(_plain(toolkit.db)))
+        self.last = ({side: draft.freeze() for side, draft in drafts.items() if side in self.models}, environment)
 
     def _on(self, drafts: Mapping[Requestor, Draft], act: Callable[[Any], Any]) -> Any:
         """Do something with a tau2 environment on the content of drafts, and take over what it changed in any case."""
