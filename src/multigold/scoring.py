@@ -21,7 +21,7 @@ from multigold.model.trajectory import RecordedCall, Trajectory
 from multigold.model.verdict import Comparison, EvidenceState, Fidelity, Match, Reason, Rewards, Verdict
 from multigold.rewards import best, combine, other_factors, recomputed_factors, reward_basis
 from multigold.state.canonical import Json, digest, same
-from multigold.state.database import EndState
+from multigold.state.database import EndState, same_record
 from multigold.state.delta import Delta, diff
 
 NORMAL_ENDS = frozenset({"user_stop", "agent_stop"})
@@ -92,10 +92,23 @@ def judge(
     if walk.fidelity.drift:
         return unscored(verdict, "replay_drift", walk.fidelity.drift)
     candidate = golds.candidate(walk.end_state)
-    verdict = attrs.evolve(verdict, end_state=digest(candidate.changes.to_json()))
+    verdict = attrs.evolve(
+        verdict, end_state=digest(candidate.changes.to_json()), ignored=_ignored(walk.end_state, golds)
+    )
     comparisons = tuple(_compare(admitted, candidate, walk, trajectory) for admitted in golds.readings)
     known = recomputed_factors(task.criteria, trajectory, walk.end_state, environment)
     return _conclude(verdict, task, trajectory, golds, candidate, comparisons, contested, known)
+
+
+def _ignored(end_state: EndState, golds: CompiledGolds) -> tuple[str, ...]:
+    """Return the log tables that a run wrote to: comparison took that back."""
+    logs = golds.conventions.log_tables
+    if not logs:
+        return ()
+    before, after = golds.initial.agent, end_state.agent
+    places = [place for place in after.touched(before) if place[0] in logs]
+    written = {place[0] for place in places if not same_record(before.find(*place), after.find(*place))}
+    return tuple(table for table in logs if table in written)
 
 
 def blank(task: Task, trajectory: Trajectory, golds: CompiledGolds) -> Verdict:

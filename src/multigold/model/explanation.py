@@ -23,6 +23,8 @@ def _lines(verdict: Verdict, limit: int) -> Iterator[str]:
     for comparison in verdict.comparisons:
         yield from _comparison_lines(comparison, limit)
     yield from _benchmark_lines(verdict)
+    if verdict.ignored:
+        yield f"  not looked at: {printable(', '.join(verdict.ignored))} (a log)"
 
 
 def _headline(verdict: Verdict) -> str:

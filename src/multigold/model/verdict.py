@@ -170,6 +170,7 @@ class Verdict:
         recorded: The verdict in the file.
         stratum: The run's stratum; see the documentation of strata.
         fidelity: How well the replay followed the record.
+        ignored: Tables that the run wrote to and that do not count, as the domain declares them to be logs.
         end_state: Fingerprint of what the run changed; equal for runs of one task that end alike, empty where unknown.
         do_nothing: Rewards of a run that does nothing at all on this task.
         always_refuse: Rewards of a run that leaves the database untouched and has all evidence.
@@ -191,6 +192,7 @@ class Verdict:
     stratum: Stratum = "free"
     termination: str | None = None
     fidelity: Fidelity = attrs.field(factory=Fidelity)
+    ignored: tuple[str, ...] = ()
     end_state: str = ""
     do_nothing: Rewards = attrs.field(factory=Rewards)
     always_refuse: Rewards = attrs.field(factory=Rewards)

@@ -86,6 +86,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Json]:
         "positions": {loophole: list(sides) for loophole, sides in verdict.positions.items()},
         "termination": verdict.termination,
         "fidelity": _fidelity(verdict),
+        "ignored": list(verdict.ignored),
         "end_state": verdict.end_state,
         "beside": dict(verdict.beside),
         "baselines": {
