@@ -294,7 +294,7 @@ def _places(parts: Mapping[str, Any]) -> Iterator[_Place]:
             raise CallError(f"the field {part!r} of an AgentDojo environment is no model of fields")
         for field, info in model.model_fields.items():
             if not _is_copy(field):
-                annotation = info.annotation
+                annotation: Any = info.annotation
                 key = _key(annotation)
                 table = bool(key) or get_origin(annotation) is dict
                 yield _Place(part, field, TypeAdapter(annotation), key, table)
