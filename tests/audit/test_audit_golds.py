@@ -53,8 +53,8 @@ def task(*calls: ToolCall, text: str = TEXT, basis: Sequence[str] = ("DB",), **c
     return Task("t", instructions=text, criteria=Criteria(actions=calls, reward_basis=tuple(basis), **criteria))
 
 
-def release(*tasks: Task, name: str = "ours", notes: Json = None, assertions: Json = None) -> TaskRelease:
-    versions = {t.id: TaskVersion(task=t, notes=notes, assertions=assertions) for t in tasks}
+def release(*tasks: Task, name: str = "ours", assertions: Json = None) -> TaskRelease:
+    versions = {t.id: TaskVersion(task=t, assertions=assertions) for t in tasks}
     return TaskRelease(name=name, tasks=versions)
 
 
@@ -307,12 +307,12 @@ WORDS = "The member would like a fine waived and cannot be helped."
 
 
 def test_somebodys_own_words_are_found_unless_the_benchmark_does_not_compare_them(library: Environment) -> None:
-    given = task(RENEW, call("hand_over", summary=WORDS))
-    finding = only(audit(library, given))
+    telling = call("hand_over", summary=WORDS)
+    finding = only(audit(library, task(RENEW, telling)))
     assert (finding.code, finding.level) == ("literal-text", "warning")
     assert "no factor of this task's reward" in finding.sentence
-    assert audit(library, given, notes={"calls": [{}, {"compare_args": []}]}).findings == ()
-    assert codes(audit(library, given, notes={"calls": [{}, {"compare_args": ["summary"]}]})) == ["literal-text"]
+    assert codes(audit(library, task(RENEW, attrs.evolve(telling, compared=())))) == []
+    assert codes(audit(library, task(RENEW, attrs.evolve(telling, compared=("summary",))))) == ["literal-text"]
 
 
 def test_own_words_are_an_error_where_calls_are_scored_or_the_words_are_stored(library: Environment) -> None:

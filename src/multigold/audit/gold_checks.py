@@ -268,11 +268,9 @@ def not_synchronised(scene: Scene) -> Iterator[Finding]:
 
 def literal_text(scene: Scene) -> Iterator[Finding]:
     """A call with somebody's own wording in it, which another call matches only word for word."""
-    compared = _compared_arguments(scene)
     for number, call in enumerate(scene.calls):
         for name, value in (call.arguments or {}).items():
-            asked = compared.get(number)
-            if (asked is None or name in asked) and _is_wording(value, scene):
+            if (call.compared is None or name in call.compared) and _is_wording(value, scene):
                 yield _literal_finding(scene, number, call, name, str(value))
 
 
@@ -300,13 +298,6 @@ def _is_wording(value: Json, scene: Scene) -> bool:
 
 def _is_data(value: str, scene: Scene) -> bool:
     return any(value in values for values in scene.index.vocabulary.values.values())
-
-
-def _compared_arguments(scene: Scene) -> Mapping[int, Sequence[str]]:
-    """Return call number to the arguments that the benchmark compares, for the calls for which it says so."""
-    notes = scene.gold.version.notes if scene.gold.version else None
-    calls = notes.get("calls", ()) if isinstance(notes, dict) else ()
-    return {number: note["compare_args"] for number, note in enumerate(calls) if note.get("compare_args") is not None}
 
 
 # Other releases

@@ -211,7 +211,13 @@ def _plain_call(call: Any) -> ToolCall:
     if not isinstance(call, dict) or not isinstance(call.get("name"), str):
         raise DataError("an action is an object with a name and arguments", where="actions")
     requestor: Requestor = "user" if call.get("requestor") == "user" else "assistant"
-    return ToolCall(call["name"], call.get("arguments") or {}, requestor=requestor)
+    compared = call.get("compare_args")
+    return ToolCall(
+        call["name"],
+        call.get("arguments") or {},
+        requestor=requestor,
+        compared=None if compared is None else tuple(compared),
+    )
 
 
 # Environments of the user's own

@@ -110,12 +110,15 @@ def entities(state: EndState) -> Iterator[Entity]:
 
 
 def changed_entities(before: EndState, after: EndState) -> Iterator[Entity]:
-    """Yield the entities of the records that a later state has otherwise than an earlier one."""
+    """Yield the entities of the records that a later state has otherwise than an earlier one, new records first."""
+    changed = []
     for (_, old), (_, new) in zip(before.sides(), after.sides(), strict=True):
         for table, record_id in new.touched(old):
-            record = new.find(table, record_id)
-            if record is not GONE and not same_record(record, old.find(table, record_id)):
-                yield from _entities(table, record_id, record)
+            record, was = new.find(table, record_id), old.find(table, record_id)
+            if record is not GONE and not same_record(record, was):
+                changed.append((was is not GONE, table, record_id, record))
+    for _, table, record_id, record in sorted(changed, key=lambda row: row[:3]):
+        yield from _entities(table, record_id, record)
 
 
 def _entities(table: str, record_id: str, record: Json) -> Iterator[Entity]:

@@ -220,7 +220,7 @@ def _added(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
 
 def _is_matched(task: Task, compiled: CompiledGolds, environment: Environment, calls: Sequence[ToolCall]) -> bool:
     verdict = judge(task, Trajectory.from_calls(calls), compiled, environment=environment)
-    return bool(verdict.matches) or bool(verdict.benchmark_matched)
+    return bool(verdict.matches)
 
 
 def assert_order_independent(

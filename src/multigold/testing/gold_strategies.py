@@ -207,11 +207,12 @@ def _alter(draw: st.DrawFn, repertoire: Repertoire, calls: tuple[ToolCall, ...],
 def _altered(draw: st.DrawFn, value: Json, tool: Tool, name: str, repertoire: Repertoire) -> tuple[Json, str]:
     """Draw another value for an argument; inside of a list or an object one leaf is altered, or an item goes."""
     path = draw(st.sampled_from(_paths(value)))
-    if path and isinstance(path[-1], int) and draw(st.booleans()):
+    item = _item_path(path)
+    leave_out: bool = draw(st.booleans()) if item else False
+    if leave_out:
         shorter = clone(value)
-        holder = _at(shorter, path[:-1])
-        gone = holder.pop(path[-1])
-        return shorter, f"item {_place(path)} left out, {value_text(gone)}"
+        gone = _at(shorter, item[:-1]).pop(item[-1])
+        return shorter, f"item {_place(item)}left out, {value_text(gone)}"
     old = _at(value, path)
     leaf = next((str(part) for part in reversed(path) if isinstance(part, str)), name)
     new = _draw_other(draw, old, tool, leaf, repertoire, [repertoire.index.vocabulary, *_near(repertoire, value)])
