@@ -15,6 +15,7 @@ from multigold.model.task import Task
 from multigold.model.trajectory import Trajectory
 from multigold.model.verdict import Reason, Verdict
 from multigold.readers import AcceptableOutcome, ReadOptions, ResultsFile, Run, Source, open_source
+from multigold.rescoring.eva import is_eva, with_session
 from multigold.rescoring.options import Options
 from multigold.rescoring.stored import holds_verdicts, stored_verdict
 from multigold.rescoring.voice import StateHashes, is_voice, judge_voice, with_synchronised_gold
@@ -221,7 +222,7 @@ def judge_run(run: Run, place: Place, desk: Desk) -> Verdict:
         if voice:
             return _judge_voice(run, task, place, desk)
         golds = desk.golds(task, place)
-        return judge(
+        verdict = judge(
             task,
             run.trajectory,
             golds,
@@ -229,6 +230,7 @@ def judge_run(run: Run, place: Place, desk: Desk) -> Verdict:
             contested=desk.options.contested,
             check_reads=desk.options.check_reads,
         )
+        return with_session(verdict, run) if is_eva(place.results) else verdict
     except GoldSetError:
         raise
     except MultigoldError as error:
