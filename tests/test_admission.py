@@ -57,7 +57,7 @@ def test_choices_admit_every_combination(library: Environment) -> None:
     )
     (admitted,) = compiled(library, form).readings
     assert admitted.width == 4
-    assert [member.label for member in admitted.members][0] == "book=b-moss, branch=hill"
+    assert admitted.members[0].label == "book=b-moss, branch=hill"
 
 
 def test_things_that_vary_together_stay_together(library: Environment) -> None:
