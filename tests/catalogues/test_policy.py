@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from multigold.catalogues.policy import clause_text, heading_of, is_label, make_clause, policy_lines
+from multigold.catalogues.policy import (
+    clause_text,
+    heading_of,
+    headings,
+    is_label,
+    line_kinds,
+    make_clause,
+    policy_lines,
+)
 
 POLICY = b"""# Shop
 
@@ -62,3 +70,14 @@ def test_a_clause_that_was_reworded_is_missing_and_nothing_is_shown() -> None:
 def test_a_policy_that_is_shorter_than_a_clause_does_not_hold_it() -> None:
     clause = make_clause(policy_lines(POLICY), "broken", 8, 9)
     assert clause_text(b"Short.", clause).found == "missing"
+
+
+def test_nothing_inside_a_fenced_block_is_a_heading_or_a_label() -> None:
+    lines = ["## Fines", "```python", "# not a heading", "if late:", "```", "- A fine is due."]
+    assert list(headings(lines)) == [(), *[("Fines",)] * 5]
+    assert list(line_kinds(lines)) == ["heading", "fence", "code", "code", "code", "text"]
+
+
+def test_every_kind_of_line_is_told() -> None:
+    lines = ["", "# Title", "Change cabin:", "---", "- item:", "text"]
+    assert list(line_kinds(lines)) == ["blank", "heading", "label", "rule", "text", "text"]

@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from multigold.catalogues.policy import headings, is_label, lines_fingerprint, policy_lines
+from multigold.catalogues.policy import ITEM, LineKind, headings, line_kinds, lines_fingerprint, policy_lines
 
-_ITEM = re.compile(r"^(\s*)(?:[-*+]|\d{1,9}[.)])\s+(.*)$")
 _MARK = re.compile(r"^\s*[-*+]\s")
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
-_RULE = re.compile(r"^\s*(?:[-*_]\s*){3,}$|^\s*\|?[\s:|-]*-{3,}[\s:|-]*$|^=+\s*$")
+_OUTSIDE = ("heading", "label", "rule")
+"""Lines that belong to no clause."""
+
 _EMPHASIS = "*_`\"'( "
 
 
@@ -49,7 +49,7 @@ class PolicyClause:
     @property
     def words(self) -> str:
         """Its text as one line without list markers: what a person reads."""
-        parts = (_ITEM.sub(r"\2", line).strip() for line in self.text.split("\n"))
+        parts = (ITEM.sub(r"\2", line).strip() for line in self.text.split("\n"))
         return " ".join(part for part in parts if part)
 
 
@@ -82,17 +82,18 @@ def split_policy(policy: bytes) -> tuple[PolicyClause, ...]:
 
 def _depth(line: str) -> int:
     """Return how deep a line stands: -1 for a paragraph, the indent of an item."""
-    item = _ITEM.match(line)
+    item = ITEM.match(line)
     return len(item.group(1).expandtabs(4)) if item else -1
 
 
 def _spans(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield first and last line of each clause."""
     span: tuple[int, int] | None = None
-    before = "blank"
-    for number, (kind, line) in enumerate(zip(_kinds(lines), lines, strict=True), start=1):
-        continues = span is not None and _continues(kind, line, lines[span[0] - 1], before == "blank")
-        if span and (kind == "outside" or (kind != "blank" and not continues)):
+    kinds = list(line_kinds(lines))
+    before: LineKind = "blank"
+    for number, (kind, line) in enumerate(zip(kinds, lines, strict=True), start=1):
+        continues = span is not None and _continues(kind, line, lines[span[0] - 1], kinds[span[0] - 1], before)
+        if span and (kind in _OUTSIDE or (kind != "blank" and not continues)):
             yield span
             span = None
         if kind in ("text", "fence", "code"):
@@ -102,36 +103,16 @@ def _spans(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         yield span
 
 
-def _kinds(lines: Sequence[str]) -> Iterator[str]:
-    """Yield what each line is: `blank`, `outside` of any clause, `text`, or `fence` and `code` for a fenced block."""
-    fenced = False
-    for line in lines:
-        if _FENCE.match(line):
-            yield "code" if fenced else "fence"
-            fenced = not fenced
-        elif fenced:
-            yield "code"
-        elif not line.strip():
-            yield "blank"
-        else:
-            yield "outside" if _is_outside(line) else "text"
-
-
-def _is_outside(line: str) -> bool:
-    """Tell whether a line is a heading, a label or a rule, which belong to no clause."""
-    return line.startswith("#") or bool(_RULE.match(line)) or is_label(line)
-
-
-def _continues(kind: str, line: str, head: str, after_blank: bool) -> bool:
-    """Tell whether a line belongs to the clause that begins with `head`."""
+def _continues(kind: LineKind, line: str, head: str, head_kind: LineKind, before: LineKind) -> bool:
+    """Tell whether a line belongs to the clause that begins with `head`; `before` is what the line above it is."""
     if kind == "code":
         return True
-    if kind != "text" or head.lstrip().startswith("|") or line.lstrip().startswith("|") or _FENCE.match(head):
+    if kind != "text" or head_kind == "fence" or head.lstrip().startswith("|") or line.lstrip().startswith("|"):
         return False
-    item = _ITEM.match(line)
+    item = ITEM.match(line)
     if item is not None:
         return _is_fragment(item.group(2)) and _MARK.match(line) is not None and _depth(line) >= _depth(head)
-    return not after_blank or (_ITEM.match(head) is not None and line.startswith((" ", "\t")))
+    return before != "blank" or (ITEM.match(head) is not None and line.startswith((" ", "\t")))
 
 
 def _is_fragment(item: str) -> bool:

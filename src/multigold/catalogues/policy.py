@@ -1,4 +1,7 @@
-"""Clauses of a policy: references to lines, never their text.
+"""The lines of a policy, and references to them that never repeat their text.
+
+What a line is (heading, label, item, fenced block) is told here and nowhere else; `clauses.py` puts lines together to
+clauses.
 
 A policy is its benchmark's own. A catalogue names a clause by first and last line and by the fingerprint of those
 lines; the text is read from the user's copy. Where that copy is another version, the same lines are looked for
@@ -11,7 +14,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Literal
+from typing import Final, Literal, TypeAlias
 
 import attrs
 
@@ -20,7 +23,14 @@ from multigold.model.loophole import Clause
 LABEL_WORDS = 4
 """A line of at most this many words that ends with a colon is a label: a heading of the clauses below it."""
 
-_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s")
+ITEM: Final = re.compile(r"^(\s*)(?:[-*+]|\d{1,9}[.)])\s+(.*)$")
+"""An item of a list: its indent, and what it says."""
+
+LineKind: TypeAlias = Literal["blank", "heading", "label", "rule", "text", "fence", "code"]
+"""What a line of a policy is; a fenced block begins with `fence` and goes on as `code`."""
+
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_RULE = re.compile(r"^\s*(?:[-*_]\s*){3,}$|^\s*\|?[\s:|-]*-{3,}[\s:|-]*$|^=+\s*$")
 
 
 @attrs.frozen(kw_only=True)
@@ -87,21 +97,42 @@ def headings(lines: Sequence[str]) -> Iterator[tuple[str, ...]]:
     """
     levels: dict[int, str] = {}
     label = ""
-    for text in lines:
+    for kind, text in zip(line_kinds(lines), lines, strict=True):
         above = [heading for level, heading in sorted(levels.items()) if level > 1]
         yield tuple(above + [label] * bool(label))
-        if text.startswith("#"):
+        if kind == "heading":
             level = len(text) - len(text.lstrip("#"))
             levels = {known: heading for known, heading in levels.items() if known < level}
             levels[level] = text.lstrip("#").strip()
             label = ""
-        elif is_label(text):
+        elif kind == "label":
             label = text.strip().rstrip(":")
+
+
+def line_kinds(lines: Sequence[str]) -> Iterator[LineKind]:
+    """Yield what each line is. Nothing inside a fenced block is a heading, a label or a rule."""
+    fenced = False
+    for line in lines:
+        if _FENCE.match(line):
+            yield "code" if fenced else "fence"
+            fenced = not fenced
+        else:
+            yield "code" if fenced else _kind(line)
+
+
+def _kind(line: str) -> LineKind:
+    if not line.strip():
+        return "blank"
+    if line.startswith("#"):
+        return "heading"
+    if _RULE.match(line):
+        return "rule"
+    return "label" if is_label(line) else "text"
 
 
 def is_label(line: str) -> bool:
     """Tell whether a line is a label such as `Change cabin:`, which only names the clauses below it; no item is one."""
-    return line.rstrip().endswith(":") and len(line.split()) <= LABEL_WORDS and not _ITEM.match(line)
+    return line.rstrip().endswith(":") and len(line.split()) <= LABEL_WORDS and not ITEM.match(line)
 
 
 def clause_text(policy: bytes, clause: Clause) -> ClauseText:
