@@ -75,7 +75,10 @@ def _list_lines(catalogue: Catalogue) -> Iterator[str]:
 
 def _entry_lines(catalogue: Catalogue, entry: Loophole, data_dir: Path | None) -> Iterator[str]:
     kind = entry.category.value.replace("_", " ") if entry.category else entry.kind
-    yield f"{entry.id} ({catalogue.domain}, {kind}, {entry.effect}, found in {', '.join(entry.stages)}): {entry.title}"
+    about = [catalogue.domain, kind, entry.effect]
+    about += [f"found in {', '.join(entry.stages)}"] if entry.stages else []
+    about += ["proposed by this catalogue"] if entry.status == "proposed" else []
+    yield f"{entry.id} ({', '.join(about)}): {entry.title}"
     yield f"  {entry.question}"
     yield "Sides"
     yield from (f"  {side.id}: {side.sentence}" for side in entry.sides)

@@ -1,0 +1,58 @@
+"""Print, for each results file, how the tasks of the paper's split fare in every column, beside both baselines.
+
+    python examples/split_table.py RESULTS...
+
+`multigold rescore --strata paper` counts all tasks; this looks at the split's alone, and adds `coherent`: success under
+the best single side of each loophole on these tasks. Every cell is successes of scored runs; a baseline has two, under
+the single gold and under core. A file may hold several agents, each on a line of its own.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+
+from multigold.aggregation import Summary, Tally, summarise_verdicts
+from multigold.catalogues import load_catalogue, shipped_catalogues
+from multigold.figures import rows_of
+from multigold.rescoring import rescore
+from multigold.stats.rows import by_agent
+from multigold.stats.sides import coherent_rate
+
+COLUMNS = ("recorded", "single", "core", "core_or_single", "with_contested")
+HEADINGS = ("file", "agent", "runs", *COLUMNS, "coherent", "do nothing", "always refuse")
+SPLIT = {name: load_catalogue(name).paper_split for name in shipped_catalogues()}
+"""Domain to the tasks of the paper's split."""
+
+
+def lines(results: str) -> Iterator[tuple[str, ...]]:
+    """Yield the cells of each line for one results file: one line per agent.
+
+    Raises:
+        MultigoldError: Where the file cannot be read, or the benchmark's own data is missing.
+    """
+    verdicts = [verdict for verdict in rescore(results) if verdict.task_id in SPLIT.get(verdict.domain, ())]
+    agents = by_agent(rows_of(verdicts, "core", Summary()))
+    for group in summarise_verdicts(verdicts).overall:
+        coherent = coherent_rate(agents[group.keys["agent"]]).rate
+        cells = (f"{coherent.successes}/{coherent.scored}", *baselines(group.tally))
+        counts = (f"{group.tally.columns[name].successes}/{group.tally.columns[name].scored}" for name in COLUMNS)
+        yield (results.rsplit("/", 1)[-1], group.keys["agent"], str(group.tally.runs), *counts, *cells)
+
+
+def baselines(tally: Tally) -> Iterator[str]:
+    """Yield a cell for an agent that does nothing, and one for an agent that looks everything up and always refuses."""
+    for rates in (tally.do_nothing, tally.always_refuse):
+        yield ", ".join(f"{rates[name].successes}/{rates[name].scored}" for name in ("single", "core"))
+
+
+def main(files: Sequence[str]) -> None:
+    """Print the table in Markdown."""
+    print(" | ".join(HEADINGS), " | ".join("---" for _ in HEADINGS), sep="\n")
+    for results in files:
+        for cells in lines(results):
+            print(" | ".join(cells))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
