@@ -184,7 +184,7 @@ def test_a_pattern_refuses_a_value_with_its_place(library: Environment) -> None:
             any_loan(), pointers={**any_loan().pointers, "/agent/books/b-knots/free": PointerRule(schema=True)}
         ),
         lend("b-knots"),
-    )  # noqa: E501
+    )
     assert fault.startswith("/agent/loans/loan-4/book_id: ")
 
 

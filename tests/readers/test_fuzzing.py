@@ -170,7 +170,9 @@ def test_directories_with_a_file_spoiled_raise_nothing_else(data: st.DataObject)
     files = dict(data.draw(st.sampled_from(FOLDERS)))
     name = data.draw(st.sampled_from(sorted(files)))
     files[name] = spoiled(files[name], data.draw(st.randoms(use_true_random=False)), data.draw)
-    contents = {path: (x if isinstance(x, str) else json.dumps(x)).encode() for path, x in files.items()}
+    contents = {
+        path: (x if isinstance(x, str) else json.dumps(x)).encode(errors="surrogatepass") for path, x in files.items()
+    }
     folder = Folder(name="fuzz", paths=tuple(sorted(contents)), load=contents.__getitem__)
     for form in (directory_form, nemo_form, eva_form):
         with contextlib.suppress(MultigoldError):
