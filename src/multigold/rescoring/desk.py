@@ -142,6 +142,7 @@ class Desk:
             task.id,
             task.text_fingerprint(),
             task.gold_fingerprint(),
+            " ".join((task.criteria and task.criteria.reward_basis) or ()),
         )
         if key not in self._golds:
             gold_set, other = self._applicable(task, place)
