@@ -25,10 +25,13 @@ import atheris
 
 with atheris.instrument_imports(include=["multigold"]):
     from multigold.errors import MultigoldError
-    from multigold.readers import ReadOptions, chat, eva, nemo, tau1, tau2, tau2_directory
+    from multigold.model.verdict import Match, Reason, Verdict
+    from multigold.readers import ReadOptions, chat, eva, nemo, tau1, tau2, tau2_directory, verdicts
     from multigold.readers.decoding import read_document
     from multigold.readers.folder import Folder
     from multigold.readers.streaming import scan_document
+    from multigold.rendering.document import verdict_json
+    from multigold.rescoring.stored import stored_reports, stored_verdict
 
 CASES = Path(__file__).resolve().parents[1] / "tests" / "readers"
 
@@ -78,6 +81,18 @@ def folder_target(module: Any) -> Callable[[bytes], None]:
     return target
 
 
+def verdicts_target(data: bytes) -> None:
+    """Read an input as a file of our own verdicts, and write what it says again."""
+    with contextlib.suppress(MultigoldError):
+        document = read_document(data, "fuzz")
+        if verdicts.recognise(document):
+            results = verdicts.read(document, ReadOptions())
+            for report in stored_reports(results).values():
+                json.dumps(report.to_json(), allow_nan=False)
+            for run in results.runs:
+                json.dumps(verdict_json(stored_verdict(run)), allow_nan=False)
+
+
 def streaming_target(scratch: Path) -> Callable[[bytes], None]:
     """Return a target that cuts an input as a large file is cut."""
 
@@ -99,6 +114,7 @@ TARGETS: dict[str, Callable[[Path], Callable[[bytes], None]]] = {
     "tau2-directory": lambda _: folder_target(tau2_directory),
     "nemo": lambda _: folder_target(nemo),
     "eva": lambda _: folder_target(eva),
+    "verdicts": lambda _: verdicts_target,
     "streaming": lambda home: streaming_target(home / "large.json"),
 }
 """Reader to what makes its target, given a scratch directory."""
@@ -111,6 +127,15 @@ def seeds() -> Iterator[bytes]:
         yield json.dumps(case["document"]).encode() if "document" in case else str(case.get("text", "")).encode()
     for path in sorted(CASES.glob("folders/*.json")):
         yield json.dumps(json.loads(path.read_text())["files"]).encode()
+    some = Verdict(
+        outcome="matched", matched=("a",), matches=(Match(reading="a", standing="core"),), positions={"L1": ("yes",)}
+    )
+    none = Verdict(outcome="unscored", reason=Reason(code="no_calls", sentence="There are none."), bounds=(0.0, 1.0))
+    stored = [verdict_json(some), verdict_json(none)]
+    files = [{"name": "a.json", "digest": "", "warnings": ["odd"], "format": "tau2"}]
+    made = {"multigold": "0.1.0", "equivalences": ["minted-ids"]}
+    whole = {"schema": verdicts.SCHEMA, "provenance": made, "files": files, "verdicts": stored}
+    yield json.dumps(whole).encode()
 
 
 def words() -> Iterator[str]:

@@ -183,6 +183,20 @@ def test_stored_verdicts_can_be_held_against_the_record(write: Write, data_dir: 
     assert (check.runs, check.agree) == (6, 1)
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("bounds", [0.5]), ("bounds", [10**400, 1]), ("matches", [{}]), ("positions", {"a": "b"}), ("trial", True)],
+)
+def test_a_stored_verdict_of_another_form_is_unscored(field: str, value: Any, tmp_path: Path) -> None:
+    stored = {**json.loads(json.dumps(verdict_json(Verdict(outcome="unmatched", task_id="7")))), field: value}
+    path = tmp_path / "v.json"
+    path.write_text(json.dumps({"schema": "multigold/rescore/1", "verdicts": [stored]}))
+    (verdict,) = rescore(path)
+    assert (verdict.outcome, verdict.task_id) == ("unscored", "7")
+    assert verdict.reason is not None
+    assert verdict.reason.code == "unreadable_run"
+
+
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=5), st.just([]), st.just({}))
 
 

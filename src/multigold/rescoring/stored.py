@@ -20,6 +20,8 @@ _TEXTS = ("file", "domain", "agent", "task_id", "run_id", "stratum", "end_state"
 _LISTS = ("matched", "benchmark_faults", "benchmark_readings", "loopholes")
 _OUTCOMES = ("matched", "unmatched", "unscored")
 _STRATA = ("affected", "resolved", "free", "conflict", "other_version")
+_STANDINGS = ("core", "contested", "off")
+_EVIDENCE = ("not_asked", "met", "unmet", "unknown")
 _COUNTS = ("calls", "replayed", "refused", "unknown", "skipped", "differing")
 
 
@@ -38,7 +40,7 @@ def stored_verdict(run: Run) -> Verdict:
         if run.problem is None and isinstance(data, dict):
             return _verdict(data)
         reason = run.problem or Reason(code="unreadable_run", sentence=f"{run.place} is no verdict")
-    except (KeyError, TypeError, ValueError, AttributeError, MultigoldError) as error:
+    except (LookupError, ArithmeticError, TypeError, ValueError, AttributeError, MultigoldError) as error:
         sentence = f"{run.place} is not of the form of a verdict ({type(error).__name__}: {error})"
         reason = Reason(code="unreadable_run", sentence=sentence)
     trajectory = run.trajectory
@@ -63,7 +65,7 @@ def _verdict(data: Mapping[str, Any]) -> Verdict:
         **lists,
         outcome=data["outcome"],
         trial=_is(data["trial"], int),
-        matches=tuple(Match(**{**match, "equivalences": _strings(match["equivalences"])}) for match in data["matches"]),
+        matches=tuple(_match(match) for match in _is(data["matches"], list)),
         comparisons=_nearest(data["nearest"]),
         benchmark_matched=_is(data["benchmark_matched"], bool | None),
         reason=None if data["reason"] is None else Reason(**{k: _is(v, str) for k, v in data["reason"].items()}),
@@ -93,6 +95,19 @@ def _number(value: Json) -> float:
     if isinstance(value, bool):
         raise TypeError("a number is needed, not true or false")
     return float(_is(value, int | float))
+
+
+def _match(data: Mapping[str, Any]) -> Match:
+    if data["standing"] not in _STANDINGS or data["evidence"] not in _EVIDENCE:
+        raise ValueError("a match has a standing or an evidence that is not known")
+    return Match(
+        reading=_is(data["reading"], str),
+        standing=data["standing"],
+        equivalences=_strings(data["equivalences"]),
+        evidence=data["evidence"],
+        vacuous=_is(data["vacuous"], bool),
+        member=_is(data["member"], str),
+    )
 
 
 def _rewards(data: Mapping[str, Json]) -> Rewards:
