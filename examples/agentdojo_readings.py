@@ -200,11 +200,10 @@ def report_readings(suite: agentdojo.Suite) -> None:
         runs = {"ground truth": agentdojo.ground_truth_run(suite, task_id), "other reading": other}
         for name, run in runs.items():
             case = scored(name, "", suite, task, run, golds)
-            matches = ", ".join(match.reading for match in case.ours.matches) or "no reading"
-            print(
-                f"  run by the {name}: their utility {case.theirs}, single gold {case.ours.benchmark_matched}; "
-                f"it is in {matches}, and core is {case.ours.rewards.core:g} (stratum {case.ours.stratum})"
-            )
+            matches = ", ".join(f"{m.reading}{' without evidence' * m.vacuous}" for m in case.ours.matches)
+            ours, where = case.ours, matches or "no reading"
+            print(f"  run by the {name}: their utility {case.theirs}, single gold {ours.benchmark_matched}; ", end="")
+            print(f"it is in {where}, and core is {ours.rewards.core:g} (stratum {ours.stratum})")
 
 
 def main() -> None:

@@ -7,12 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from catalogue_files import POLICY, documents, refund_call, shop, task, write
 
 from multigold.catalogues.findings import Finding
 from multigold.catalogues.lint import Surroundings, lint_directory
 from multigold.catalogues.policy import lines_fingerprint, policy_lines
+from multigold.environments.base import tool_table
+from multigold.state.database import Draft
 
 TASK = "tasks/1.json"
 SURROUNDINGS = Surroundings(environment=shop(), tasks=(task(),), policy=POLICY)
@@ -290,3 +293,15 @@ def test_another_version_of_the_policy_is_noted_and_moved_clauses_are_found(tmp_
     found = lint(tmp_path, lambda files: None, newer)
     assert [finding.code for finding in found] == ["other-policy", "other-lines"]
     assert found[1].sentence.endswith("they stand at line 7")
+
+
+def test_a_tool_without_arguments_is_evidence_and_one_with_arguments_must_name_a_record(tmp_path: Path) -> None:
+    def look_around(draft: Draft) -> Any:
+        return draft.ids("items")
+
+    environment = shop()
+    tools = {**environment.tools, **tool_table({"read": (look_around,)})}
+    surroundings = attrs.evolve(SURROUNDINGS, environment=attrs.evolve(environment, tools=tools))
+    for tool, codes in (("look_around", []), ("look", ["not-gated"])):
+        found = lint(tmp_path, lambda f, tool=tool: reading(f, 1).update(evidence={"tool": tool}), surroundings)
+        assert [finding.code for finding in found if finding.level == "error"] == codes

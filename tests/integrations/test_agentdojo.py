@@ -165,10 +165,10 @@ def test_law_9_an_event_and_the_mail_that_carries_it_change_together(workspace: 
     times = {"start_time": "2024-06-01 10:00", "end_time": "2024-06-01 11:00"}
     calls = [
         call("create_calendar_event", {"title": "A", "participants": ["z@x.com", "a@x.com"], **times}),
-        call("reschedule_calendar_event", {"event_id": "26", "new_start_time": "2024-06-02 10:00"}),
-        call("add_calendar_event_participants", {"event_id": "26", "participants": ["b@x.com"]}),
+        call("reschedule_calendar_event", {"event_id": "27", "new_start_time": "2024-06-02 10:00"}),
+        call("add_calendar_event_participants", {"event_id": "27", "participants": ["b@x.com"]}),
         call("delete_email", {"email_id": "34"}),
-        call("cancel_calendar_event", {"event_id": "26"}),
+        call("cancel_calendar_event", {"event_id": "27"}),
         call("get_sent_emails", {}),
         call("get_unread_emails", {}),
         call("append_to_file", {"file_id": "3", "content": "more"}),

@@ -285,9 +285,16 @@ def _gated(evidence: Evidence | None, environment: Environment | None) -> bool:
     if evidence is None:
         return False
     if isinstance(evidence, CallEvidence):
-        return evidence.succeeded is True and bool(evidence.arguments) and _reads(evidence.tool, environment)
+        named = bool(evidence.arguments) or _takes_none(evidence.tool, environment)
+        return evidence.succeeded is True and named and _reads(evidence.tool, environment)
     parts = [_gated(part, environment) for part in evidence.parts]
     return any(parts) if isinstance(evidence, AllOf) else bool(parts) and all(parts)
+
+
+def _takes_none(name: str, environment: Environment | None) -> bool:
+    """Tell whether a tool has no arguments, so that a call of it cannot name a record."""
+    tool = None if environment is None else environment.tools.get(name) or environment.user_tools.get(name)
+    return tool is not None and not tool.parameters
 
 
 def _reads(name: str, environment: Environment | None) -> bool:

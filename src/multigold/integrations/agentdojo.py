@@ -10,7 +10,8 @@ pydantic environment from the tables, lets AgentDojo's own runtime run the tool,
 things of that environment are no part of what an agent decides, and are treated so:
 
 - the clock: AgentDojo stamps sent mail and changed files with the time of day. Such stamps are `CLOCK`;
-- the order of an event's participants: AgentDojo makes a set of them. They are sorted;
+- the order of an event's participants: AgentDojo makes a set of them, and copies it to the recipients of the mails
+  about the event. Both are sorted;
 - what was looked at: the pages requested and the `read` flags of mail stand in tables that are declared logs;
 - copies: `initial_...` fields, which AgentDojo's own comparisons leave out too.
 
@@ -21,6 +22,7 @@ same as the event of its id is taken to be it.
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -46,11 +48,10 @@ OUTPUT = "OUTPUT"
 """The factor of the reward that looks at what the agent said; see `run_calls`."""
 
 _STAMPS = ("timestamp", "last_modified")
+_SETS = ("participants", "recipients")
 _READ_FLAGS = "read"
 _LOGS = ("web.web_requests", "inbox.emails.read", "inbox.trash.read")
 _UNORDERED = (
-    "calendar.events/*/participants",
-    "inbox.emails/*/recipients",
     "inbox.emails/*/cc",
     "inbox.emails/*/bcc",
     "slack.users",
@@ -190,11 +191,24 @@ def _function(tool: Any, shape: Shape) -> Callable[..., Json]:
 
     call.__name__ = tool.name
     call.__doc__ = tool.description
+    call.__signature__ = _signature(tool.parameters)  # type: ignore[attr-defined]  # `inspect.signature` looks there
     return call
 
 
+def _signature(parameters: Any) -> inspect.Signature:
+    """Return what a call may name: the tool's own arguments, and any others, which AgentDojo passes over."""
+    kind = inspect.Parameter
+    named = [
+        kind(name, kind.KEYWORD_ONLY, default=kind.empty if field.is_required() else field.default)
+        for name, field in parameters.model_fields.items()
+    ]
+    return inspect.Signature(
+        [kind("data", kind.POSITIONAL_ONLY), *named, kind("others", kind.VAR_KEYWORD)],
+    )
+
+
 def _plain(value: Any, since: datetime | None) -> Json:
-    """Return what a tool or a field holds as plain JSON, with the clock stopped and participants in order."""
+    """Return what a tool or a field holds as plain JSON, with the clock stopped and sets in order."""
     from pydantic_core import to_jsonable_python
 
     return _settled(to_jsonable_python(value), since)
@@ -205,7 +219,7 @@ def _settled(value: Json, since: datetime | None, name: str = "") -> Json:
         return {key: _settled(item, since, key) for key, item in value.items()}
     if isinstance(value, list):
         items = [_settled(item, since) for item in value]
-        return sorted(items) if name == "participants" else items
+        return sorted(items) if name in _SETS and all(isinstance(item, str) for item in items) else items
     return CLOCK if name in _STAMPS and since is not None and _is_later(value, since) else value
 
 
