@@ -282,7 +282,7 @@ def test_the_shipped_gold_sets_keep_every_law(run: Run) -> None:
 
 def test_the_documented_command_prints_what_the_documentation_shows(run: Run) -> None:
     page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
-    shown = re.search(r"```console\npython -m pytest (.*)\n```\n\n```text\n(.*?)```", page, re.DOTALL)
+    shown = re.search(r"```console\npython -m pytest ([^\n]*)\n```\n\n```text\n(.*?)```", page, re.DOTALL)
     assert shown is not None
     arguments = [ROOT / part if part.startswith("examples/") else part for part in shown[1].split()]
     done = run(*arguments)
