@@ -357,6 +357,7 @@ def _conclude(
         matches=matches,
         comparisons=comparisons if ended else tuple(attrs.evolve(c, match=None) for c in comparisons),
         benchmark_matched=benchmark,
+        repaired_matched=_repaired(golds, candidate, ended=ended),
         rewards=_columns(task, trajectory, golds, matches, benchmark, known) if ended else NOTHING,
         positions=_positions(golds, matches),
     )
@@ -372,6 +373,11 @@ def _conclude(
     if verdict.matched:
         return attrs.evolve(verdict, outcome="matched", reason=None)
     return attrs.evolve(verdict, outcome="unmatched", reason=_why_not(trajectory, matches, ended))
+
+
+def _repaired(golds: CompiledGolds, candidate: Candidate, *, ended: bool) -> bool | None:
+    repaired = golds.benchmark.repaired if golds.benchmark else None
+    return None if repaired is None else ended and repaired == candidate.state
 
 
 def _why_not(trajectory: Trajectory, matches: Sequence[Match], ended: bool) -> Reason:

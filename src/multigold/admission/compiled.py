@@ -180,11 +180,13 @@ class BenchmarkGold:
         state: Where it ends, in comparable form.
         faults: What is wrong with it: `gold_broken` where a call fails, `gold_not_synced` where synchronising matters.
         details: A sentence for each fault.
+        repaired: Where it ends synchronised after each call, in comparable form; None where that makes no difference.
     """
 
     state: EndState
     faults: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
+    repaired: EndState | None = None
 
 
 @attrs.frozen(kw_only=True, eq=False, slots=False)

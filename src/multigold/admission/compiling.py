@@ -191,13 +191,15 @@ def benchmark_gold(task: Task, environment: Environment, start: EndState) -> Ben
     if done.refusals:
         faults.append("gold_broken")
         details += [f"call {i} ({done.outcomes[i].call.name}) fails: {refusal.message}" for i, refusal in done.refusals]
+    repaired = None
     if environment.synchronise is not None:
         synced = replay(environment, calls, initial=start)
         if diff(done.end_state, synced.end_state):
             faults.append("gold_not_synced")
             details.append("synchronised after each call, as an agent's calls are, the gold ends in another state")
+            repaired = comparable(synced.end_state, start, environment.conventions)
     state = comparable(done.end_state, start, environment.conventions)
-    return BenchmarkGold(state=state, faults=tuple(faults), details=tuple(details))
+    return BenchmarkGold(state=state, faults=tuple(faults), details=tuple(details), repaired=repaired)
 
 
 def _benchmark_reading(benchmark: BenchmarkGold, task: Task, scene: _Scene) -> Admitted:

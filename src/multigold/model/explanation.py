@@ -53,6 +53,8 @@ def _benchmark_lines(verdict: Verdict) -> Iterator[str]:
     if verdict.benchmark_matched is not None:
         state = "matched" if verdict.benchmark_matched else "not matched"
         yield f"  the benchmark's own gold: {state}{_identity(verdict)}"
+    if verdict.repaired_matched is not None:
+        yield f"  the same, synchronised: {'matched' if verdict.repaired_matched else 'not matched'}"
 
 
 def _identity(verdict: Verdict) -> str:

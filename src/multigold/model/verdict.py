@@ -163,6 +163,8 @@ class Verdict:
         comparisons: Every reading held against the end state; empty where the run could not be replayed.
         benchmark_matched: Whether the benchmark's own gold matches strictly; None where it states none or is unscored.
         benchmark_faults: What is wrong with the benchmark's gold, such as `gold_broken`.
+        repaired_matched: Whether the benchmark's gold matches once it is synchronised as a run is; None where that
+            makes no difference to the gold (else it is marked `gold_not_synced`).
         benchmark_readings: Readings that admit the benchmark's own gold.
         reason: Why the outcome is not `matched`; None where it is.
         rewards: The reward columns.
@@ -184,6 +186,7 @@ class Verdict:
     comparisons: tuple[Comparison, ...] = ()
     benchmark_matched: bool | None = None
     benchmark_faults: tuple[str, ...] = ()
+    repaired_matched: bool | None = None
     benchmark_readings: tuple[str, ...] = ()
     reason: Reason | None = None
     rewards: Rewards = attrs.field(factory=Rewards)

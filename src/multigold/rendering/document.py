@@ -73,6 +73,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Json]:
         "matches": [match.to_json() for match in verdict.matches],
         "benchmark_matched": verdict.benchmark_matched,
         "benchmark_faults": list(verdict.benchmark_faults),
+        "repaired_matched": verdict.repaired_matched,
         "benchmark_readings": list(verdict.benchmark_readings),
         "recorded": _recorded(verdict),
         "rewards": rewards_json(verdict.rewards),

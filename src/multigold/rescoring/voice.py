@@ -136,7 +136,7 @@ def with_synchronised_gold(golds: CompiledGolds, task: Task, environment: Enviro
     done = replay(environment, calls, initial=golds.start)
     state = comparable(done.end_state, golds.initial, environment.conventions)
     faults = tuple(fault for fault in golds.benchmark.faults if fault != "gold_not_synced")
-    return attrs.evolve(golds, benchmark=attrs.evolve(golds.benchmark, state=state, faults=faults))
+    return attrs.evolve(golds, benchmark=attrs.evolve(golds.benchmark, state=state, faults=faults, repaired=None))
 
 
 # Verdicts
