@@ -385,6 +385,13 @@ def test_names_from_files_reach_a_terminal_as_escapes(tmp_path: Path) -> None:
     assert "\x1b" not in done.output
 
 
+def test_help_says_what_a_database_is_and_what_the_exit_status_means() -> None:
+    done = run("--help")
+    assert done.exit_code == 0
+    assert "SQLite" in done.output
+    assert "1 they differ" in done.output
+
+
 # Scoring without replay
 
 

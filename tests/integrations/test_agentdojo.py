@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import random
+import re
 import sys
 from collections.abc import Iterator
 from datetime import datetime
@@ -256,3 +257,11 @@ def test_altered_runs_are_told_apart_by_the_state(banking: agentdojo.Suite, exam
     assert example.cause(found["another subject in send_money"]) == (
         "their check does not look at bank_account.transactions/*/subject"
     )
+
+
+@pytest.mark.usefixtures("banking")
+def test_what_the_page_shows_is_what_happens(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "agentdojo.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    exec(compile(block, "agentdojo.md", "exec"), {"multigold": multigold})
+    assert capsys.readouterr().out == "0.0 False\n"
