@@ -5,8 +5,10 @@ Exit status: 0 done; 1 done, and it found what it was asked to look for; 2 the i
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from pathlib import Path
 
 
 def main() -> None:
@@ -14,6 +16,7 @@ def main() -> None:
     from multigold.cli._group import multigold
     from multigold.errors import MultigoldError
 
+    _prepare_output()
     try:
         multigold.main(prog_name="multigold", standalone_mode=True)
     except MultigoldError as error:
@@ -21,14 +24,22 @@ def main() -> None:
 
         lines = [printable(line) for line in str(error).splitlines()]
         _stop("\n".join(lines))
-    except BrokenPipeError:
-        # The reader of our output has gone (`multigold ... | head`): nothing is wrong, and nothing more can be said.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+    except OSError as error:
+        # What is read has its own errors; what is left is an output that is full or gone.
+        _stop(f"something cannot be read or written: {error}")
     except Exception as error:
         if os.environ.get("MULTIGOLD_DEBUG"):
             raise
         _stop(f"this is a bug of multigold, please report it: {type(error).__name__}: {error}")
+
+
+def _prepare_output() -> None:
+    """Make sure that anything can be printed: to an output that is closed, and in an encoding that lacks a letter."""
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 (it stays open)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _stop(sentence: str) -> None:

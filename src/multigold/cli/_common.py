@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 import click
 
 from multigold.aggregation import STRATA
-from multigold.errors import MultigoldError
+from multigold.errors import CallError, MultigoldError
 from multigold.rescoring import Options, Progress
 from multigold.state.equivalence import EQUIVALENCES
 
@@ -97,31 +97,88 @@ def print_all(renderables: list[Any]) -> None:
     from rich.console import Console
 
     console = Console(markup=False, highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else 240)
-    for renderable in renderables:
-        console.print(renderable)
+    with console.capture() as captured:  # rich itself would end the process where the reader has gone
+        for renderable in renderables:
+            console.print(renderable)
+    sys.stdout.write(captured.get())
 
 
 @contextmanager
 def opened_for_writing(path: Path) -> Iterator[TextIO]:
     """Yield a text stream to a file, or standard output where the path is `-`.
 
-    The file appears when everything is written, so that what went wrong half-way leaves no half a document.
+    The file appears when everything is written, so that what went wrong half-way leaves no half a document. A link is
+    written through, and what is no regular file (a pipe, a device) is written to as it is.
 
     Raises:
+        CallError: Where the path names a file that the command reads.
         MultigoldError: Where the file cannot be written.
     """
     if path == Path("-"):
         yield sys.stdout
         return
-    part = path.with_name(f"{path.name}.part")
+    refuse_input(path)
+    try:
+        with _stream_to(path) as stream:
+            yield stream
+    except OSError as error:
+        raise MultigoldError(f"it cannot be written: {error.strerror}", where=str(path)) from error
+
+
+@contextmanager
+def _stream_to(path: Path) -> Iterator[TextIO]:
+    if path.is_dir() or (path.exists() and (not path.is_file() or path.is_relative_to("/dev"))):
+        with path.open("w", encoding="ascii") as stream:
+            yield stream
+        return
+    target = path.resolve()
+    part = target.with_name(f"{target.name}.part")
     try:
         with part.open("w", encoding="ascii") as stream:
             yield stream
-        part.replace(path)
-    except OSError as error:
-        raise MultigoldError(f"it cannot be written: {error.strerror}", where=str(path)) from error
+        part.replace(target)
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def refuse_input(path: Path) -> None:
+    """Refuse to write where the command reads: a result never replaces the file that it was made from.
+
+    Raises:
+        CallError: Where the path is a file that the command's arguments name, or one in a directory that they name.
+    """
+    try:
+        read = path.is_file() and any(_is_among(path, argument) for argument in _arguments())
+    except OSError:
+        return  # what cannot be looked at cannot be written either, and that is said better there
+    if read:
+        raise CallError("the output would replace a file that is read", where=str(path), remedy="Name another file.")
+
+
+def _is_among(path: Path, argument: str) -> bool:
+    from multigold.readers import find_sources
+
+    try:
+        sources = find_sources([argument])
+    except MultigoldError:
+        sources = []
+    named = [Path(argument), *(Path(source.path) for source in sources)]
+    folders = [Path(source.path).resolve() for source in sources if source.kind == "folder"]
+    return any(place.exists() and place.samefile(path) for place in named) or any(
+        path.resolve().is_relative_to(folder) for folder in folders
+    )
+
+
+def _arguments() -> Iterator[str]:
+    """Yield what stands on the command line besides options."""
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return
+    for parameter in context.command.params:
+        if isinstance(parameter, click.Argument):
+            value = context.params.get(parameter.name or "")
+            yield from map(str, value if isinstance(value, tuple) else () if value is None else (value,))
 
 
 def write_json(document: Any, path: Path) -> None:

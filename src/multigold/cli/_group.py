@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping
 from importlib import import_module
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import click
 
@@ -24,6 +26,10 @@ COMMANDS = {
 """Command to its module and its one-line description."""
 
 
+INTERRUPTED = 130
+"""Exit status after Ctrl-C: 128 and the number of the signal."""
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are used, so that `--help` and each command start fast."""
 
@@ -39,6 +45,23 @@ class LazyGroup(click.Group):
             return None
         command: click.Command = import_module(self.table[cmd_name][0]).command
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that was named, and hand over all that it printed.
+
+        Where the reader of our output has gone (`multigold ... | head`) nothing is wrong, and nothing more can be said.
+        An interrupted command has found nothing: it ends as a shell expects, not with the 1 that click gives.
+        """
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(0)
+        except KeyboardInterrupt:
+            click.echo("multigold: stopped", err=True)
+            ctx.exit(INTERRUPTED)
+        return result
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing any of them."""

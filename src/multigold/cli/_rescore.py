@@ -21,7 +21,7 @@ from multigold.cli._common import (
     strata_option,
     write_json,
 )
-from multigold.errors import MultigoldError
+from multigold.errors import CallError, MultigoldError
 from multigold.model.verdict import Verdict
 from multigold.rescoring import FileReport, Options, check_recorded, in_force, paper_split, strata_note, stream
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.command(name="rescore")
 @RESULTS
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write everything as JSON; - for stdout.")
-@click.option("--html", "html_path", type=click.Path(path_type=Path), help="Write a page with tables and changed runs.")
+@click.option("--html", "html_path", type=click.Path(path_type=Path), help="Write a page of tables and changed runs.")
 @click.option("--by-task", is_flag=True, help="Add a table by task.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to use.")
 @click.option(
@@ -58,6 +58,8 @@ def command(
     RESULTS are files, directories, archives or patterns; - is standard input.
     """
     options = make_options({**scoring, "strata": strata})
+    if json_path is not None and json_path == html_path:
+        raise CallError("--json and --html would write to the same place", remedy="Name two files.")
     if check:
         _check(results, options, json_path)
     else:
@@ -95,7 +97,7 @@ def _rescore(results: tuple[str, ...], options: Options, output: Output, jobs: i
             writer.close(options, tuple(files), report)
     if output.html is not None:
         _write_page(output.html, report, tuple(files), tuple(changed), options)
-    if output.json != Path("-"):
+    if Path("-") not in (output.json, output.html):
         print_all([*file_lines(files), *report_tables(report, by_task=output.by_task)])
     broken = [file for file in files if file.problem]
     if broken:
