@@ -93,6 +93,16 @@ def test_an_output_that_cannot_be_written_is_one_sentence(cli: Cli, tmp_path: Pa
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_broken_file_in_a_directory_does_not_keep_the_others_from_being_scored(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    shutil.copy(EXAMPLE, tmp_path / "runs" / "good.json")
+    (tmp_path / "runs" / "broken.json").write_bytes(EXAMPLE.read_bytes()[:1000])
+    done = cli("rescore", "runs")
+    assert done.returncode == 2
+    assert "9/13" in done.stdout
+    assert "1 of 2 files could not be read: runs/broken.json" in done.stderr
+
+
 @pytest.mark.parametrize("place", ["-", "out"])
 def test_json_and_page_do_not_share_a_place(cli: Cli, place: str) -> None:
     done = cli("rescore", EXAMPLE, "--json", place, "--html", place)

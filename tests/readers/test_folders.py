@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
 import json
+import os
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -150,6 +152,29 @@ def test_the_temporary_copy_of_a_large_gzipped_file_goes_with_its_last_user(
     assert run_ids(results) == run_ids(results) == ["s"]
     del results
     assert list((tmp_path / "t").iterdir()) == []
+
+
+def test_a_gzipped_file_that_would_fill_the_disk_is_refused_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "STREAM_ABOVE", 8)
+    monkeypatch.setattr("multigold.readers.files._MAY_HOLD", 4 * 2**20)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "t"))
+    (tmp_path / "t").mkdir()
+    file = tmp_path / "r.json.gz"
+    file.write_bytes(gzip.compress(b" " * 12 * 2**20 + CLASSIC))
+    with pytest.raises(ResultsError, match="unpacks to more than"):
+        open_results(file)
+    gc.collect()
+    assert list((tmp_path / "t").iterdir()) == []
+
+
+def test_what_is_no_regular_file_is_not_in_a_directory(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_bytes(CLASSIC)
+    (tmp_path / "nowhere.json").symlink_to(tmp_path / "missing")
+    (tmp_path / "device.json").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.json")
+    assert [source.path for source in find_sources([tmp_path])] == [str(tmp_path / "r.json")]
 
 
 @pytest.mark.parametrize("large", [False, True], ids=["held", "streamed"])

@@ -23,6 +23,7 @@ from multigold.cli._common import (
 )
 from multigold.errors import CallError, MultigoldError
 from multigold.model.verdict import Verdict
+from multigold.readers import find_sources
 from multigold.rescoring import FileReport, Options, check_recorded, in_force, paper_split, strata_note, stream
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _rescore(results: tuple[str, ...], options: Options, output: Output, jobs: i
     files: list[FileReport] = []
     changed: list[Verdict] = []
     with progress_bar() as progress, _writer(output.json) as writer:
-        for item in stream(*results, options=options, keep_going=len(results) > 1, jobs=jobs, progress=progress):
+        for item in stream(*results, options=options, keep_going=_several(results), jobs=jobs, progress=progress):
             if isinstance(item, FileReport):
                 files.append(item)
                 continue
@@ -102,6 +103,11 @@ def _rescore(results: tuple[str, ...], options: Options, output: Output, jobs: i
     broken = [file for file in files if file.problem]
     if broken:
         raise MultigoldError(f"{len(broken)} of {len(files)} files could not be read: {broken[0].problem}")
+
+
+def _several(results: tuple[str, ...]) -> bool:
+    """Tell whether there is more than one file, so that a broken one does not keep the others from being scored."""
+    return len(results) > 1 or (results[0] != "-" and len(find_sources(results)) > 1)
 
 
 def _write_page(

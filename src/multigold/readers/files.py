@@ -16,13 +16,13 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import IO, Any, Final, Literal
 
 import attrs
 
 from multigold.errors import ResultsError
 from multigold.readers import streaming
-from multigold.readers.base import MAX_WHOLE_BYTES, ReadOptions, ResultsFile
+from multigold.readers.base import MAX_FILE_BYTES, MAX_WHOLE_BYTES, ReadOptions, ResultsFile
 from multigold.readers.decoding import Document, read_document
 from multigold.readers.folder import Folder
 from multigold.readers.formats import read_known
@@ -36,6 +36,9 @@ _META: Final = "results.json"
 _GZIP: Final = b"\x1f\x8b"
 _ZIP: Final = b"PK\x03\x04"
 _DEPTH: Final = 6
+_MAY_HOLD: Final = 2**30
+_PACKS: Final = 200
+"""A gzipped file that unpacks to more than `_MAY_HOLD` and so many times its size is refused: text packs by 50."""
 
 Kind = Literal["file", "member", "folder", "archive", "stdin"]
 
@@ -260,7 +263,6 @@ def _large(path: Path, name: str) -> Document | None:
 
 def _unpacked(path: Path, name: str) -> Document | None:
     """Unpack a gzipped file to a temporary one and cut that; None where what it holds is small."""
-    import shutil
     import tempfile
 
     with gzip.open(path) as packed:
@@ -271,10 +273,24 @@ def _unpacked(path: Path, name: str) -> Document | None:
             home = _Temporary(tempfile.mkdtemp(prefix="multigold-"))
             target = home.path / "unpacked.json"
             with target.open("wb") as file:
-                shutil.copyfileobj(packed, file, 2**20)
+                _copy(packed, file, name, limit=_unpacked_limit(path.stat().st_size))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ResultsError(f"the gzip data is broken ({error})", where=name) from error
     return streaming.scan_document(target, name, keep=home)
+
+
+def _unpacked_limit(packed: int) -> int:
+    """Return how much a gzipped file of a size may hold: much more than any text packs to, and not a full disk."""
+    return min(MAX_FILE_BYTES, max(_MAY_HOLD, packed * _PACKS))
+
+
+def _copy(packed: gzip.GzipFile, file: IO[bytes], name: str, *, limit: int) -> None:
+    while chunk := packed.read(2**20):
+        file.write(chunk)
+        if file.tell() > limit:
+            raise ResultsError(
+                f"it unpacks to more than {limit:,} bytes", where=name, remedy="Unpack it yourself, if you trust it."
+            )
 
 
 class _Temporary:
@@ -331,13 +347,16 @@ def _at_most(file: Any, name: str, max_bytes: int) -> bytes:
 def directory(path: Path, max_bytes: int = MAX_WHOLE_BYTES) -> Folder:
     """Return a directory as a folder. Links to directories are not followed.
 
+    What is no regular file (a pipe, which nobody may write to, a device, a link to nothing) is not in it.
+
     Raises:
         ResultsError: Where it holds too many files.
     """
     paths: list[str] = []
     for place, _, names in os.walk(path, followlinks=False):
         inner = Path(place).relative_to(path).as_posix()
-        paths.extend(name if inner == "." else f"{inner}/{name}" for name in names)
+        regular = [name for name in names if os.path.isfile(os.path.join(place, name))]  # noqa: PTH113, PTH118 (speed)
+        paths.extend(name if inner == "." else f"{inner}/{name}" for name in regular)
         if len(paths) > MAX_ENTRIES:
             raise ResultsError(f"it holds more than {MAX_ENTRIES:,} files", where=str(path))
     return Folder(
