@@ -306,6 +306,22 @@ def test_several_processes_give_what_one_gives_in_the_same_order(write: Write, d
     assert plain(one) == plain(two)
 
 
+def test_a_files_own_golds_that_are_broken_leave_its_runs_unscored_and_the_batch_goes_on(
+    write: Write, data_dir: Path
+) -> None:
+    good, bad = write("good.json", run(0, READ, GIFT)), write("bad.json", run(0, READ, GIFT))
+    document = json.loads(bad.read_text())
+    outcome = {"id": "broken", "actions": [{"name": "no_such_tool", "arguments": {}}], "reward": 1.0}
+    document["tasks"][0]["evaluation_criteria"]["acceptable_outcomes"] = [outcome]
+    bad.write_text(json.dumps(document))
+    broken, scored = rescore(bad, good, options=Options(data_dir=data_dir)).verdicts
+    assert broken.outcome == "unscored"
+    assert broken.reason is not None
+    assert broken.reason.code == "bad_gold"
+    assert "no_such_tool" in broken.reason.sentence
+    assert scored.outcome == "matched"
+
+
 def test_no_process_at_all_is_refused(write: Write) -> None:
     with pytest.raises(CallError, match="0 jobs"):
         rescore(write("a.json", run(0)), jobs=0)

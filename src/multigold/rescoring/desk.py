@@ -211,7 +211,7 @@ def judge_run(run: Run, place: Place, desk: Desk) -> Verdict:
     """Score one run of a file; whatever is wrong with it makes it unscored, with its place.
 
     Raises:
-        GoldSetError: Where the gold set is wrong, which is no fault of the run.
+        GoldSetError: Where a catalogue's gold set is wrong, which is no fault of the run.
     """
     if holds_verdicts(place.results):
         return stored_verdict(run)
@@ -232,12 +232,19 @@ def judge_run(run: Run, place: Place, desk: Desk) -> Verdict:
             check_reads=desk.options.check_reads,
         )
         return with_session(verdict, run) if is_eva(place.results) else verdict
-    except GoldSetError:
-        raise
+    except GoldSetError as error:
+        if not _brings_own_golds(place.results, run.task_id):
+            raise
+        return unscored_run(run, Reason(code="bad_gold", sentence=f"{run.place}: the file's own golds: {error}"))
     except MultigoldError as error:
         return unscored_run(run, Reason(code="bad_run", sentence=f"{run.place}: {error}"))
     except Exception as error:  # one bad run never stops a batch, whatever a stranger's file made of it
         return unscored_run(run, Reason(code="bad_run", sentence=f"{run.place}: {type(error).__name__}: {error}"))
+
+
+def _brings_own_golds(results: ResultsFile, task_id: str) -> bool:
+    """Tell whether the readings of a task are the file's own, which is a stranger's, and not a catalogue's."""
+    return task_id in results.gold_sets or task_id in results.acceptable
 
 
 def _judge_voice(run: Run, task: Task, place: Place, desk: Desk) -> Verdict:
