@@ -12,7 +12,7 @@ import pytest
 
 from multigold.catalogues import load_catalogue
 from multigold.environments.base import Environment
-from multigold.errors import CallError
+from multigold.errors import CallError, GoldSetError
 from multigold.model.catalogue import Catalogue
 from multigold.model.gold import Actions, Explicit, GoldSet, Reading
 from multigold.model.task import Criteria, Task, ToolCall
@@ -236,6 +236,18 @@ def test_a_benchmarks_own_gold_matches_itself_unless_a_call_of_it_hangs_on_being
     two_sided = attrs.evolve(library, initial=EndState(library.initial.agent, user=screen), synchronise=refresh)
     with pytest.raises(LawError, match="benchmark is not matched"):
         assert_gold_matches_itself(task(WAIVE), None, two_sided)
+
+
+def test_a_task_that_begins_in_the_middle_of_a_talk_is_tried_from_there(library: Environment) -> None:
+    """The book has been brought back in the talk before, so the gold alone would fail."""
+    given_back = {"id": "c", "name": "return_book", "arguments": {"loan_id": "loan-1"}}
+    talk = [{"role": "assistant", "tool_calls": [given_back]}, {"role": "tool", "tool_call_id": "c", "content": "{}"}]
+    begun = attrs.evolve(task(), initial_state={"message_history": talk})
+    golds = gold_set(lend=[ToolCall("lend_book", {"member_id": "m-ada", "book_id": "b-oak"})])
+    assert_gold_matches_itself(begun, golds, library)
+    assert_mutations_do_not_match(begun, golds, library, runs=5)
+    with pytest.raises(GoldSetError):
+        assert_gold_matches_itself(task(), golds, library)
 
 
 def test_mutations_report_what_is_inert_and_what_others_admit(library: Environment) -> None:

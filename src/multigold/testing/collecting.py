@@ -17,7 +17,7 @@ import pytest
 
 from multigold.audit.sources import Setting, own_environments, texts_of
 from multigold.catalogues.loading import CATALOGUE_FILE, TASKS_DIRECTORY, read_catalogue
-from multigold.environments.base import Environment, initial_state, replay
+from multigold.environments.base import Environment, initial_state, replay, state_after_history
 from multigold.errors import DataError, EnvironmentNotFoundError, GoldSetError, MultigoldError
 from multigold.model.catalogue import Catalogue
 from multigold.model.gold import GoldSet, Reading
@@ -193,8 +193,9 @@ class GoldSetFile(pytest.File):
 
     @cached_property
     def start(self) -> EndState:
-        """The state that the task starts in."""
-        return initial_state(self.environment, self.task.initial, self.task.initial_state)
+        """The state in which the task is handed to the agent."""
+        start = initial_state(self.environment, self.task.initial, self.task.initial_state)
+        return state_after_history(self.environment, start, self.task.initial_state)
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
         """Yield a collector for each reading, and the law of the set."""

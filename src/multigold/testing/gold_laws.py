@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import attrs
 
-from multigold.admission import Admitted, CompiledGolds, compile_golds, expand
+from multigold.admission import BENCHMARK, Admitted, CompiledGolds, compile_golds, expand
 from multigold.audit.orders import differing_orders
 from multigold.catalogues.distinct import overlaps
-from multigold.environments.base import Environment, replay
+from multigold.environments.base import Environment, Replay, replay, state_after_history
 from multigold.model.gold import Actions, Choices, GoldSet, Reading
 from multigold.model.task import Task, ToolCall
 from multigold.model.trajectory import Trajectory
 from multigold.model.verdict import Verdict
 from multigold.scoring import judge
 from multigold.state.database import EndState
-from multigold.state.delta import Delta, diff
+from multigold.state.delta import diff
 from multigold.state.equivalence import check_names, comparable, normal_form
 from multigold.testing.failures import LAWS, LawError
 from multigold.testing.gold_strategies import Mutation, drawn_mutations, simple_mutations
@@ -38,9 +38,56 @@ def members_of(reading: Reading, where: str = "") -> Iterator[tuple[str, tuple[T
                 yield label, calls, form.infeasible == "skip"
 
 
-def _compiled(task: Task, golds: GoldSet | None, environment: Environment) -> CompiledGolds:
+@attrs.frozen(kw_only=True, eq=False)
+class _Ground:
+    """Where the golds of one task are tried.
+
+    Attributes:
+        task: The task.
+        compiled: Its golds.
+        environment: Where calls are replayed.
+        begun: The state in which the task is handed to the agent.
+        history: Calls of the talk that the task begins in the middle of; they stand in a run's record as well.
+    """
+
+    task: Task
+    compiled: CompiledGolds
+    environment: Environment
+    begun: EndState
+    history: tuple[ToolCall, ...]
+
+    def replay(self, calls: Sequence[ToolCall]) -> Replay:
+        """Replay calls as an agent's."""
+        return replay(self.environment, calls, initial=self.begun)
+
+    def judge(self, calls: Sequence[ToolCall]) -> Verdict:
+        """Score an agent that makes these calls."""
+        run = Trajectory.from_calls((*self.history, *calls))
+        return judge(self.task, run, self.compiled, environment=self.environment)
+
+    def golds(self, only: str | None) -> Iterator[tuple[str, str, tuple[ToolCall, ...]]]:
+        """Yield reading, label and calls of every member that can be made, or those of the benchmark's own gold."""
+        if self.compiled.gold_set is None:
+            yield BENCHMARK, "", (self.task.criteria.actions if self.task.criteria else None) or ()
+            return
+        for reading in self.compiled.gold_set.readings:
+            if only in (None, reading.id):
+                for label, calls, may_fail in members_of(reading, self.compiled.gold_set.source):
+                    if not (may_fail and self.replay(calls).refusals):
+                        yield reading.id, label, calls
+
+
+def _ground(task: Task, golds: GoldSet | None, environment: Environment) -> _Ground:
     selected = golds if golds is None or golds.text is not None else golds.for_text(task.text_fingerprint())
-    return compile_golds(task, selected or golds, environment)
+    compiled = compile_golds(task, selected or golds, environment)
+    talk = task.initial_state.get("message_history") if isinstance(task.initial_state, dict) else None
+    return _Ground(
+        task=task,
+        compiled=compiled,
+        environment=environment,
+        begun=state_after_history(environment, compiled.start, task.initial_state),
+        history=tuple(recorded.call for recorded in Trajectory.from_messages(talk or ()).calls or ()),
+    )
 
 
 def assert_gold_matches_itself(
@@ -58,44 +105,17 @@ def assert_gold_matches_itself(
         LawError: Where the law does not hold.
         GoldSetError: Where the gold set itself is wrong: a call fails.
     """
-    compiled = _compiled(task, golds, environment)
-    for member_of, label, calls in _golds(task, compiled, environment, reading):
-        verdict = judge(task, Trajectory.from_calls(calls), compiled, environment=environment)
-        if not _matches(verdict, member_of):
-            raise LawError(
-                LAWS["gold_matches_itself"],
-                f"{_named(member_of, label)} is not matched",
-                calls=calls,
-                delta=_distance(verdict, member_of),
-            )
-
-
-def _golds(
-    task: Task, compiled: CompiledGolds, environment: Environment, only: str | None
-) -> Iterator[tuple[str, str, tuple[ToolCall, ...]]]:
-    """Yield reading, label and calls of every member that can be made, or those of the benchmark's own gold."""
-    if compiled.gold_set is None:
-        yield "benchmark", "", (task.criteria.actions if task.criteria else None) or ()
-        return
-    for reading in compiled.gold_set.readings:
-        if only in (None, reading.id):
-            for label, calls, may_fail in members_of(reading, compiled.gold_set.source):
-                if not (may_fail and replay(environment, calls, initial=compiled.start).refusals):
-                    yield reading.id, label, calls
+    ground = _ground(task, golds, environment)
+    for member_of, label, calls in ground.golds(reading):
+        verdict = ground.judge(calls)
+        if not any(match.reading == member_of and not match.equivalences for match in verdict.matches):
+            detail = f"{_named(member_of, label)} is not matched"
+            delta = next((c.delta for c in verdict.comparisons if c.reading == member_of), None)
+            raise LawError(LAWS["gold_matches_itself"], detail, calls=calls, delta=delta)
 
 
 def _named(reading: str, label: str) -> str:
     return f"the reading {reading}{f' ({label})' if label else ''}"
-
-
-def _matches(verdict: Verdict, reading: str) -> bool:
-    if reading == "benchmark" and not verdict.matches:
-        return bool(verdict.benchmark_matched)
-    return any(match.reading == reading and not match.equivalences for match in verdict.matches)
-
-
-def _distance(verdict: Verdict, reading: str) -> Delta | None:
-    return next((c.delta for c in verdict.comparisons if c.reading == reading), None)
 
 
 @attrs.frozen(kw_only=True)
@@ -149,42 +169,34 @@ def assert_mutations_do_not_match(
         LawError: Where the law does not hold.
         GoldSetError: Where the gold set itself is wrong: a call fails.
     """
-    compiled = _compiled(task, golds, environment)
-    trial = _MutationTrial(task, compiled, environment, scorer)
-    chosen = golds_tried or [calls for _, _, calls in _golds(task, compiled, environment, reading)]
-    for calls in chosen:
-        gold = trial.gold(calls)
+    ground = _ground(task, golds, environment)
+    trial = _MutationTrial(ground, scorer)
+    for calls in golds_tried or [calls for _, _, calls in ground.golds(reading)]:
+        check = trial.check_of(calls)
         for mutation in simple_mutations(environment, calls):
-            gold(mutation)
-        repertoire = Repertoire(environment, compiled.start, (*calls, *examples))
-        search(drawn_mutations(repertoire, calls), gold, runs=runs, seed=seed)
+            check(mutation)
+        repertoire = Repertoire(environment, ground.begun, (*calls, *examples))
+        search(drawn_mutations(repertoire, calls), check, runs=runs, seed=seed)
     return trial.report
 
 
 class _MutationTrial:
     """Tries mutations and keeps the report."""
 
-    def __init__(
-        self,
-        task: Task,
-        compiled: CompiledGolds,
-        environment: Environment,
-        scorer: Callable[[Sequence[ToolCall]], bool] | None,
-    ) -> None:
-        self.compiled = compiled
-        self.environment = environment
-        self.scorer = scorer or (lambda calls: _is_matched(task, compiled, environment, calls))
+    def __init__(self, ground: _Ground, scorer: Callable[[Sequence[ToolCall]], bool] | None) -> None:
+        self.ground = ground
+        self.scorer = scorer or (lambda calls: bool(ground.judge(calls).matches))
         self.report = MutationReport()
 
-    def gold(self, calls: Sequence[ToolCall]) -> Callable[[Mutation], None]:
+    def check_of(self, calls: Sequence[ToolCall]) -> Callable[[Mutation], None]:
         """Return the check of one gold's mutations."""
-        done = replay(self.environment, calls, initial=self.compiled.start)
-        end = self.compiled.candidate(done.end_state).state
+        done = self.ground.replay(calls)
+        end = self.ground.compiled.candidate(done.end_state).state
         return lambda mutation: self._try(mutation, end, len(done.refusals))
 
     def _try(self, mutation: Mutation, end: EndState, refusals: int) -> None:
-        done = replay(self.environment, mutation.calls, initial=self.compiled.start)
-        state = self.compiled.candidate(done.end_state).state
+        done = self.ground.replay(mutation.calls)
+        state = self.ground.compiled.candidate(done.end_state).state
         inert = not diff(end, state)
         admitting = () if inert else self._admitting(state)
         self._note(mutation, inert, admitting, len(done.refusals) > refusals)
@@ -193,14 +205,16 @@ class _MutationTrial:
             raise LawError(LAWS["mutations_do_not_match"], detail, calls=mutation.calls, delta=diff(end, state))
 
     def _admitting(self, state: EndState) -> tuple[str, ...]:
-        """Return the readings that admit a state, by looking at states and patterns and not at a verdict."""
-        return tuple(admitted.reading.id for admitted in self.compiled.readings if self._admits(admitted, state))
+        """Return the readings that admit a state, by looking at states and open forms and not at a verdict."""
+        readings = self.ground.compiled.readings
+        return tuple(admitted.reading.id for admitted in readings if self._admits(admitted, state))
 
     def _admits(self, admitted: Admitted, state: EndState) -> bool:
         if any(not diff(member.state, state) for member in admitted.members):
             return True
-        initial, changes = self.compiled.initial, diff(self.compiled.initial, state)
-        return any(not any(pattern.faults(initial, state, changes)) for pattern in admitted.patterns)
+        initial = self.ground.compiled.initial
+        changes = diff(initial, state)
+        return any(not any(form.faults(initial, state, changes)) for form in admitted.open_forms)
 
     def _note(self, mutation: Mutation, inert: bool, admitting: Sequence[str], refused: bool) -> None:
         report = self.report
@@ -216,11 +230,6 @@ class _MutationTrial:
 
 def _added(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*known, *more)))
-
-
-def _is_matched(task: Task, compiled: CompiledGolds, environment: Environment, calls: Sequence[ToolCall]) -> bool:
-    verdict = judge(task, Trajectory.from_calls(calls), compiled, environment=environment)
-    return bool(verdict.matches)
 
 
 def assert_order_independent(

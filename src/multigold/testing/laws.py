@@ -225,7 +225,7 @@ def assert_agrees_with(
 
     Args:
         environment: One environment; calls are generated from its tools and state.
-        other: The other, with the same initial state.
+        other: The other, with the same initial state, nulls aside that the domain declares as defaults.
         calls: The calls; None to try generated sequences.
         examples: Calls whose arguments serve as examples for generated ones, such as those of golds.
         equivalences: Names of equivalences under which end states are compared, such as `minted-ids`.
@@ -238,7 +238,7 @@ def assert_agrees_with(
         CallError: Where an equivalence is unknown.
     """
     names = check_names(equivalences)
-    apart = diff(environment.initial, other.initial)
+    apart = _apart(environment, environment.initial, other.initial, ())
     if apart:
         raise LawError(LAWS["agrees_with"], "the initial states differ", delta=apart)
 
@@ -249,19 +249,19 @@ def assert_agrees_with(
             if not same_outcome(one, two, observations=observations):
                 said = f"call {number} is {outcome_text(one)} in one and {outcome_text(two)} in the other"
                 raise LawError(LAWS["agrees_with"], said, calls=chosen)
-        delta = _apart(environment, ours.freeze(), other, theirs.freeze(), names)
+        delta = _apart(environment, ours.freeze(), theirs.freeze(), names)
         if delta:
             raise LawError(LAWS["agrees_with"], "the end states differ", calls=chosen, delta=delta)
 
     search(_sequences(environment, None, examples, calls), check, runs=runs, seed=seed)
 
 
-def _apart(one: Environment, ours: EndState, other: Environment, theirs: EndState, names: Sequence[str]) -> Delta:
-    """Return what differs between two end states whose initial states are the same, not walking whole databases."""
-    moved = diff(other.initial, comparable(theirs, other.initial, one.conventions))
-    ours, theirs = comparable(ours, one.initial, one.conventions), moved.apply(one.initial)
-    if names and normal_form(ours, one.initial, names, one.conventions) == normal_form(
-        theirs, one.initial, names, one.conventions
-    ):
-        return Delta({})
-    return diff(ours, theirs)
+def _apart(one: Environment, ours: EndState, theirs: EndState, names: Sequence[str]) -> Delta:
+    """Return what differs between two end states as one environment's conventions compare them."""
+    start, conventions = one.initial, one.conventions
+    ours, theirs = (comparable(state, start, conventions) for state in (ours, theirs))
+    delta = diff(ours, theirs)
+    if delta and names:
+        forms = [normal_form(state, start, names, conventions) for state in (ours, theirs)]
+        return Delta({}) if forms[0] == forms[1] else delta
+    return delta
