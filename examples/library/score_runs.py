@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def main() -> None:
     """Print the tables, and one run held against every reading."""
     from rich.console import Console
 
-    console = Console(markup=False, highlight=False, width=150)
+    console = Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else 150)
     verdicts = score_all()
     for table in report_tables(report(verdicts), by_task=True):
         console.print(table)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import attrs
+
 from multigold.aggregation import BASELINES, Group, Report
 from multigold.rescoring import Check, FileReport
 from multigold.state.explain import printable
 from multigold.stats.rates import Rate
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.table import Table
 
 HEADINGS = {
     "recorded": "recorded",
@@ -31,12 +34,8 @@ def report_tables(report: Report, *, by_task: bool = False) -> list[RenderableTy
         report: The report.
         by_task: Whether to add the table by task.
     """
-    tables = [
-        _group_table("By agent", report.overall, report.columns),
-        _group_table("By stratum", report.by_stratum, report.columns),
-    ]
-    if by_task:
-        tables.append(_group_table("By task", report.by_task, report.columns))
+    groups = {"agent": report.overall, "stratum": report.by_stratum, **({"task": report.by_task} if by_task else {})}
+    tables = [GroupTable(by=by, groups=of, columns=report.columns) for by, of in groups.items()]
     return [*tables, *(printable(line) for line in _notes(report))]
 
 
@@ -48,26 +47,80 @@ def _notes(report: Report) -> Iterator[str]:
     )
 
 
-def _group_table(title: str, groups: Sequence[Group], columns: Sequence[str]) -> RenderableType:
-    """Return a table of groups; a key that is the same in all of them stands in the title instead."""
-    from rich import box
-    from rich.table import Table
-
-    keys = list(groups[0].keys) if groups else []
-    shared = [key for key in keys if len({group.keys[key] for group in groups}) == 1 and len(groups) > 1]
-    shown = [key for key in keys if key not in shared]
-    suffix = "".join(f", {key} {printable(groups[0].keys[key])}" for key in shared)
-    table = Table(title=f"{title}{suffix}", box=box.SIMPLE, title_justify="left", pad_edge=False)
-    for key in shown:
-        table.add_column(key, overflow="fold")
-    for heading in ("runs", "unscored", *(HEADINGS[column] for column in columns), *_BASELINE_HEADINGS):
-        table.add_column(heading, justify="right")
-    for group in groups:
-        table.add_row(*(printable(group.keys[key]) for key in shown), *_cells(group, columns))
-    return table
-
-
 _BASELINE_HEADINGS = tuple(name.replace("_", " ") for name in BASELINES)
+_NO_LIMIT = 10_000
+
+
+@attrs.frozen(kw_only=True)
+class GroupTable:
+    """A table of groups, laid out for the width at hand: a number is never cut short.
+
+    One table; where that is too wide, the baselines stand in a second one, then rates are folded into two lines, then
+    there is a table for each agent. A key that is the same in all groups stands in the title.
+
+    Attributes:
+        by: The key that the title names; it always is a column.
+        groups: The groups, a row each.
+        columns: The reward columns.
+    """
+
+    by: str
+    groups: Sequence[Group]
+    columns: Sequence[str]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+        unlimited = options.update(width=_NO_LIMIT)
+
+        def fits(table: Table) -> bool:
+            return console.measure(table, options=unlimited).maximum <= options.max_width
+
+        whole = self._table(self.groups)
+        if fits(whole):
+            yield whole
+            return
+        layouts = list(self._layouts())
+        yield from next((tables for tables in layouts if all(map(fits, tables))), layouts[-1])
+        yield self._table(self.groups, slice(-len(BASELINES), None), kind="baselines ")
+
+    def _layouts(self) -> Iterator[list[Table]]:
+        """Yield what the scores may be laid out as, from wide to narrow."""
+        scores = slice(-len(BASELINES))
+        yield [self._table(self.groups, scores)]
+        yield [self._table(self.groups, scores, folded=True)]
+        parts: dict[tuple[str, ...], list[Group]] = {}
+        for group in self.groups:
+            outer = list(group.keys)[: list(group.keys).index(self.by)]
+            parts.setdefault(tuple(group.keys[key] for key in outer), []).append(group)
+        yield [self._table(part, scores, folded=True) for part in parts.values()]
+
+    def _table(
+        self, groups: Sequence[Group], which: slice = slice(None), *, kind: str = "", folded: bool = False
+    ) -> Table:
+        """Return a table of some of the groups and some of the columns that are no keys."""
+        from rich import box
+        from rich.table import Table
+
+        keys = list(groups[0].keys) if groups else []
+        shared = [key for key in keys if key != self.by and len({group.keys[key] for group in groups}) == 1]
+        suffix = "".join(f", {key} {printable(groups[0].keys[key])}" for key in shared)
+        title = f"{kind}by {self.by}{suffix}"
+        table = Table(title=f"{title[0].upper()}{title[1:]}", box=box.SIMPLE, title_justify="left", pad_edge=False)
+        for key in keys:
+            if key not in shared:
+                table.add_column(key, overflow="fold")
+        headings = ("runs", "unscored", *(HEADINGS[column] for column in self.columns), *_BASELINE_HEADINGS)
+        for heading in headings[which]:
+            table.add_column(_folded(heading) if folded else heading, justify="right", no_wrap=True)
+        for group in groups:
+            shown = (printable(value) for key, value in group.keys.items() if key not in shared)
+            cells = _cells(group, self.columns)[which]
+            table.add_row(*shown, *(map(_folded, cells) if folded else cells))
+        return table
+
+
+def _folded(text: str) -> str:
+    """Return a heading or a cell with a word or a number on each line, such as `33/53` over `62.3%`."""
+    return text.replace(", ", ",\n") if ", " in text else text.replace(" ", "\n")
 
 
 def _cells(group: Group, columns: Sequence[str]) -> list[str]:

@@ -1,0 +1,69 @@
+"""Reports as terminal tables: whatever the width of the terminal, no number is cut short."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from multigold.aggregation import Report, summarise_verdicts
+from multigold.model.verdict import Rewards, Verdict
+from multigold.rendering.tables import report_tables
+
+AGENTS = ("a-vendor/a-model-with-a-long-name (llm_agent)", "another-vendor/another-model (llm_agent_solo)")
+
+
+def report(agents: tuple[str, ...] = AGENTS) -> Report:
+    """Thirty runs for each agent and stratum, of which ten match."""
+    rewards = Rewards(single=0.0, core=1.0, core_or_single=1.0, with_contested=1.0)
+    return summarise_verdicts(
+        [
+            Verdict(
+                outcome="matched" if trial < 10 else "unmatched",
+                task_id=stratum,
+                trial=trial,
+                agent=agent,
+                domain="tau2-airline",
+                stratum=stratum,
+                rewards=rewards
+                if trial < 10
+                else Rewards(single=1.0, core=0.0, core_or_single=1.0, with_contested=0.0),
+            )
+            for agent in agents
+            for stratum in ("affected", "free")
+            for trial in range(30)
+        ],
+        note="",
+    )
+
+
+def printed(width: int, agents: tuple[str, ...] = AGENTS) -> str:
+    console = Console(file=StringIO(), width=width, markup=False, highlight=False)
+    for table in report_tables(report(agents), by_task=True):
+        console.print(table)
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 240])
+def test_no_number_is_cut_short_and_no_line_is_too_long(width: int) -> None:
+    text = printed(width)
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= width
+    everything = re.findall(r"\d+/\d+", printed(240))
+    assert sorted(re.findall(r"\d+/\d+", text)) == sorted(everything)
+    assert text.count("33.3%") == printed(240).count("33.3%")
+
+
+def test_baselines_stand_beside_the_scores_only_where_there_is_room() -> None:
+    assert "Baselines by stratum" not in printed(240)
+    assert "Baselines by stratum" in printed(120)
+
+
+def test_what_is_the_same_everywhere_stands_in_the_title_and_what_the_table_is_by_is_a_column() -> None:
+    text = printed(240, AGENTS[:1])
+    assert "By agent, domain tau2-airline" in text
+    assert f"By stratum, agent {AGENTS[0]}, domain tau2-airline" in text
+    header = next(line for line in text.splitlines() if "single gold" in line)
+    assert header.split()[0] == "agent"
