@@ -93,6 +93,16 @@ def test_without_arguments_the_project_own_tests_run_beside_them(run: Run, proje
     assert "34 passed" in done.last, done.out
 
 
+def test_gold_sets_of_the_configuration_file_stay_out_of_runs_of_something_else(run: Run, project: Path) -> None:
+    (project / "pytest.ini").write_text(
+        "[pytest]\nmultigold_gold_sets = golds\nmultigold_environments = library=library.py:build\n"
+    )
+    (project / "test_own.py").write_text("def test_own(): pass\n")
+    assert "1 passed" in run("test_own.py").last
+    assert "19 passed" in run("golds/tasks/waive.json").last
+    assert "34 passed" in run().last
+
+
 def test_a_part_of_the_gold_sets_can_be_asked_for(run: Run) -> None:
     assert "19 passed" in run(*OWN, "golds/tasks/waive.json").last
     assert "1 passed" in run(*OWN, "golds/tasks/waive.json::withhold::order_independent").last

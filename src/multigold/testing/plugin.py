@@ -77,19 +77,22 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "multigold: a law of a gold set, collected by --multigold-gold-sets.")
     config.addinivalue_line("markers", "multigold_law(name): the law that such a test is of.")
     config.addinivalue_line("markers", "multigold_reading(id): the reading that such a test is of.")
-    directories = gold_set_directories(config)
-    if directories:
+    asked, configured = gold_set_directories(config)
+    if asked or configured:
         from multigold.testing.collecting import GoldSetCollection
 
+        directories = list(dict.fromkeys((*asked, *configured)))
         config.pluginmanager.register(GoldSetCollection(config, directories), "multigold-gold-sets")
-        config.args += [str(path) for path in directories if not _is_asked_for(path, config)]
+        # What the configuration file names is collected where nothing else is asked for, as with `testpaths`.
+        chosen = config.args_source == config.ArgsSource.ARGS
+        config.args += [str(path) for path in (asked if chosen else directories) if not _is_asked_for(path, config)]
 
 
-def gold_set_directories(config: pytest.Config) -> list[Path]:
-    """Return the directories that are asked for, on the command line or in the configuration file, absolute."""
+def gold_set_directories(config: pytest.Config) -> tuple[list[Path], list[Path]]:
+    """Return the directories that are asked for on the command line, and those of the configuration file, absolute."""
     here = config.invocation_params.dir
-    named = [here / path for path in config.getoption("--multigold-gold-sets")]
-    return list(dict.fromkeys(path.resolve() for path in (*named, *config.getini("multigold_gold_sets"))))
+    asked = [(here / path).resolve() for path in config.getoption("--multigold-gold-sets")]
+    return asked, [path.resolve() for path in config.getini("multigold_gold_sets")]
 
 
 def _is_asked_for(directory: Path, config: pytest.Config) -> bool:
