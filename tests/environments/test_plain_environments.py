@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 from importlib.metadata import EntryPoint, EntryPoints
 from typing import Any
 
@@ -264,7 +265,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
         ("twice", f"{__name__}:BANK"),
         ("twice", f"{__name__}:bank_factory"),
     )
-    monkeypatch.setattr(registered, "entry_points", lambda **wanted: found.select(**wanted))
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **wanted: found.select(**wanted))
 
 
 @pytest.mark.usefixtures("installed")

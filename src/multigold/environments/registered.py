@@ -9,17 +9,20 @@ arguments that returns one. Nothing is imported before somebody asks for the nam
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from multigold.environments.base import Environment
 from multigold.errors import CallError, EnvironmentNotFoundError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "multigold.environments"
 
 
 def registered_names() -> list[str]:
     """Return the names of all registered environments, sorted."""
-    return sorted(point.name for point in entry_points(group=GROUP))
+    return sorted(point.name for point in _points())
 
 
 def load_registered(name: str) -> Environment | None:
@@ -29,13 +32,19 @@ def load_registered(name: str) -> Environment | None:
         CallError: Where several packages register the name, or what they register is no environment.
         EnvironmentNotFoundError: Where it cannot be imported.
     """
-    points = list(entry_points(group=GROUP, name=name))
+    points = [point for point in _points() if point.name == name]
     if len(points) > 1:
         packages = ", ".join(sorted(_package(point) for point in points))
         raise CallError(
             f"several packages register an environment {name!r}: {packages}", remedy="Uninstall all but one."
         )
     return _load(points[0]) if points else None
+
+
+def _points() -> list[EntryPoint]:
+    from importlib.metadata import entry_points  # costs more than all of this package, and few need it
+
+    return list(entry_points(group=GROUP))
 
 
 def _load(point: EntryPoint) -> Environment:
