@@ -34,6 +34,13 @@ def test_communicate_is_recomputed_where_the_talk_is_known_and_taken_as_recorded
     assert other_factors(criteria, Trajectory()) is None
 
 
+def test_a_recorded_factor_says_nothing_of_a_readings_own_words() -> None:
+    run = Trajectory(recorded=Recorded(breakdown={"COMMUNICATE": 1.0}))
+    assert other_factors(Criteria(communicate=("1628",)), run, communicate=["2000"]) is None
+    assert other_factors(Criteria(communicate=("1628",)), run, communicate=["1628"]) == 1.0
+    assert other_factors(Criteria(communicate=("1628",)), run, communicate=[]) == 1.0
+
+
 def test_a_reading_may_ask_for_other_words() -> None:
     criteria = Criteria(communicate=("1628",))
     assert other_factors(criteria, Trajectory(messages=SAID), communicate=["2000"]) == 0.0

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import multigold
 from multigold.environments.base import tool_table
-from multigold.errors import CallError
-from multigold.model.gold import Explicit, Reading
+from multigold.errors import CallError, ResultsError
+from multigold.model.gold import CallEvidence, Explicit, Reading
 from multigold.model.trajectory import Message, Recorded, RecordedCall
 from multigold.model.verdict import SUCCESS_TOLERANCE, is_success
 from multigold.scoring import follow
@@ -348,3 +348,67 @@ def test_a_benchmark_gold_in_no_reading_is_a_conflict() -> None:
     )
     verdict = multigold.score(TASK, ended(CANCELLED), golds)
     assert (verdict.stratum, verdict.benchmark_readings, verdict.rewards.core_or_single) == ("conflict", (), 1.0)
+
+
+# What is not known, and what never counts
+
+
+LOOKED = CallEvidence(tool="view_order", arguments={"id": "o-1"})
+
+
+def asking(reading_id: str, state: dict[str, Any], standing: Any = "core") -> Reading:
+    form = Explicit(state=multigold.EndState(multigold.Database.from_json(state)))
+    return Reading(id=reading_id, admits=(form,), evidence=LOOKED, standing=standing)
+
+
+@pytest.mark.parametrize(("standing", "contested"), [("off", False), ("off", True), ("contested", False)])
+def test_evidence_that_is_unknown_for_a_reading_that_does_not_count_leaves_the_run_unmatched(
+    standing: str, contested: bool
+) -> None:
+    golds = multigold.GoldSet(readings=(asking("aside", CANCELLED, standing),))
+    verdict = multigold.score(TASK, ended(CANCELLED), golds, contested=contested)
+    assert (verdict.outcome, verdict.reason and verdict.reason.code) == ("unmatched", "standing")
+    assert verdict.rewards.core == 0.0
+
+
+def test_a_reward_that_hangs_on_unknown_evidence_is_unknown_and_not_zero() -> None:
+    core = multigold.score(TASK, ended(CANCELLED), multigold.GoldSet(readings=(asking("a", CANCELLED),)))
+    assert (core.outcome, core.rewards.core, core.rewards.with_contested) == ("unscored", None, None)
+    golds = multigold.GoldSet(readings=(asking("a", CANCELLED, "contested"),))
+    contested = multigold.score(TASK, ended(CANCELLED), golds)
+    assert (contested.rewards.core, contested.rewards.with_contested) == (0.0, None)
+
+
+def test_a_simulator_stop_speaks_of_an_untouched_database_only() -> None:
+    talk = (Message(role="user", text="###OUT-OF-SCOPE###"),)
+    untouched = multigold.score(TASK, ended(BEFORE, messages=talk), multigold.GoldSet(readings=(asking("a", BEFORE),)))
+    assert (untouched.outcome, untouched.reason and untouched.reason.code) == ("unmatched", "simulator_stop")
+    golds = multigold.GoldSet.from_databases({"a": REFUNDED, "b": CANCELLED}, contested=["b"])
+    changed = multigold.score(TASK, ended(CANCELLED, messages=talk), golds)
+    assert (changed.outcome, changed.reason and changed.reason.code) == ("unmatched", "standing")
+
+
+def test_missing_evidence_for_a_change_is_not_called_an_untouched_database() -> None:
+    verdict = multigold.score(TASK, ended(CANCELLED, calls=()), multigold.GoldSet(readings=(asking("a", CANCELLED),)))
+    assert verdict.reason is not None
+    assert verdict.reason.code == "vacuous"
+    assert "untouched" not in verdict.reason.sentence
+
+
+@pytest.mark.parametrize("termination", ["user_stop", "max_steps"])
+def test_nothing_is_said_of_a_single_gold_that_the_benchmark_does_not_state(termination: str) -> None:
+    golds = multigold.GoldSet.from_databases({"a": CANCELLED})
+    verdict = multigold.score(TASK, ended(CANCELLED, termination=termination), golds)
+    assert (verdict.benchmark_matched, verdict.rewards.single) == (None, None)
+
+
+@pytest.mark.parametrize("calls", [5, {"name": "x"}, "text"])
+def test_tool_calls_that_are_no_list_are_refused_with_their_place(calls: Any) -> None:
+    messages = [{"role": "user", "content": "Hi."}, {"role": "assistant", "tool_calls": calls}]
+    with pytest.raises(ResultsError, match=r"messages\[1\]"):
+        multigold.Trajectory.from_messages(messages)
+
+
+def test_parts_of_a_message_that_are_no_text_are_passed_over() -> None:
+    parts = [{"type": "image", "text": 5}, {"type": "text", "text": "Hi."}, "stray"]
+    assert multigold.Trajectory.from_messages([{"role": "user", "content": parts}]).messages[0].text == "Hi."

@@ -125,6 +125,8 @@ def _factor(
             return 1.0
         if trajectory.messages:
             return float(communicated(strings, trajectory.messages))
+        if criteria is None or tuple(strings) != tuple(criteria.communicate):
+            return None  # what is recorded is of the benchmark's strings, not of the reading's
     return trajectory.recorded.breakdown.get(name)
 
 

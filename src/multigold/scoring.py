@@ -337,6 +337,11 @@ def _counts(match: Match | None, standings: Sequence[str], golds: CompiledGolds)
     return golds.gold_set is None or not (match.vacuous or match.evidence == "unknown")
 
 
+def _is_open(match: Match, standings: Sequence[str]) -> bool:
+    """Tell whether a match would count if its evidence were known, which it is not."""
+    return match.evidence == "unknown" and not match.vacuous and match.standing in standings
+
+
 def _conclude(
     verdict: Verdict,
     task: Task,
@@ -358,12 +363,12 @@ def _conclude(
         comparisons=comparisons if ended else tuple(attrs.evolve(c, match=None) for c in comparisons),
         benchmark_matched=benchmark,
         repaired_matched=_repaired(golds, candidate, ended=ended),
-        rewards=_columns(task, trajectory, golds, matches, benchmark, known) if ended else NOTHING,
+        rewards=_columns(task, trajectory, golds, matches, benchmark, known) if ended else _nothing(golds),
         positions=_positions(golds, matches),
     )
     if not golds.readings and golds.benchmark is None:
         return unscored(verdict, "no_gold", "the benchmark states no gold for this task, and no gold set applies")
-    unknown = [match.reading for match in matches if match.evidence == "unknown"]
+    unknown = [match.reading for match in matches if _is_open(match, standings)]
     if unknown and not verdict.matched:
         sentence = f"the end state is in {', '.join(unknown)}, but no calls are known to show for it"
         return unscored(verdict, "evidence_unknown", sentence)
@@ -372,7 +377,12 @@ def _conclude(
         return unscored(verdict, "factor_missing", "a factor of the reward besides the database is not in the file")
     if verdict.matched:
         return attrs.evolve(verdict, outcome="matched", reason=None)
-    return attrs.evolve(verdict, outcome="unmatched", reason=_why_not(trajectory, matches, ended))
+    return attrs.evolve(verdict, outcome="unmatched", reason=_why_not(trajectory, matches, candidate, ended))
+
+
+def _nothing(golds: CompiledGolds) -> Rewards:
+    """Return what a run earns that did not end normally; nothing by a gold that the benchmark does not state."""
+    return NOTHING if golds.benchmark is not None else attrs.evolve(NOTHING, single=None)
 
 
 def _repaired(golds: CompiledGolds, candidate: Candidate, *, ended: bool) -> bool | None:
@@ -380,12 +390,14 @@ def _repaired(golds: CompiledGolds, candidate: Candidate, *, ended: bool) -> boo
     return None if repaired is None else ended and repaired == candidate.state
 
 
-def _why_not(trajectory: Trajectory, matches: Sequence[Match], ended: bool) -> Reason:
+def _why_not(trajectory: Trajectory, matches: Sequence[Match], candidate: Candidate, ended: bool) -> Reason:
     if not ended:
         return Reason(code="ended_early", sentence=f"the run ended by {trajectory.termination}, so it matches nothing")
-    if matches and simulator_stopped(trajectory):
+    if matches and not candidate.changes and simulator_stopped(trajectory):
         return Reason(code="simulator_stop", sentence="the simulated user broke off before the agent had decided")
     if any(match.vacuous for match in matches):
+        if candidate.changes:
+            return Reason(code="vacuous", sentence="the run lacks the evidence that the readings it matches ask for")
         return Reason(code="vacuous", sentence="the database is untouched and the run shows no evidence of a decision")
     if matches:
         standing = sorted({match.standing for match in matches})
@@ -420,6 +432,8 @@ def _columns(
         counted = [m for m in matches if _counts(m, standings, golds) and not (strict and m.equivalences)]
         factors = {**known, **dict.fromkeys(replaced, float(bool(counted)))}
         if not counted:
+            if any(_is_open(m, standings) and not (strict and m.equivalences) for m in matches):
+                return None
             return reward(False, factors=factors)
         return best([reward(True, readings[m.reading], factors) for m in counted])
 

@@ -144,7 +144,10 @@ class Trajectory:
             if role == "tool":
                 _answer(calls, message.get("tool_call_id") or message.get("id"), content, message.get("error"))
             talk.append(Message(role=role, text=content))
-            parsed = (parse_call(call, role, where) for call in message.get("tool_calls") or ())
+            listed = message.get("tool_calls") or ()
+            if not isinstance(listed, list | tuple):
+                raise ResultsError("the tool calls of a message are a list", where=where)
+            parsed = (parse_call(call, role, where) for call in listed)
             calls.extend(RecordedCall(call=call, message=index) for call in parsed)
         return cls(
             calls=tuple(calls),
@@ -161,7 +164,8 @@ def content_text(content: Json) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        return "".join(part.get("text") or "" for part in content if isinstance(part, dict))
+        texts = [part.get("text") for part in content if isinstance(part, dict)]
+        return "".join(text for text in texts if isinstance(text, str))
     return ""
 
 
