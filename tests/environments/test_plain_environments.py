@@ -6,6 +6,7 @@ import importlib.metadata
 from importlib.metadata import EntryPoint, EntryPoints
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -190,6 +191,12 @@ def test_a_plain_environment_agrees_with_the_functions_run_on_one_dictionary(
             transfer(data, amount)
     calls = [Call("dispute", {"charge": c}) for c in charges] + [Call("transfer", {"amount": a}) for a in sums]
     assert replay(BANK, calls).end_state.agent == multigold.Database.from_json(data)
+
+
+def test_looking_ids_up_in_any_case_leaves_plain_functions_as_they_are() -> None:
+    heard = attrs.evolve(BANK, ids="case-insensitive")
+    assert replay(heard, [Call("dispute", {"charge": "c1"})]).refusals == ()
+    assert replay(heard, [Call("dispute", {"charge": "C1"})]).refusals != ()
 
 
 # Cases 11 and 12

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
 import pytest
 from tiny_retail import (
     ADDRESS,
@@ -304,6 +305,13 @@ def test_what_cannot_be_exchanged_or_returned_is_refused_and_leaves_no_trace(cal
 
 def test_an_order_is_exchanged_or_returned_once() -> None:
     assert [index for index, _ in run(give_back(["cup-s"]), exchange(["cup-s"], ["cup-m"])).refusals] == [1]
+
+
+def test_ids_can_be_looked_up_in_any_case_as_an_option_of_the_replay() -> None:
+    heard = attrs.evolve(SHOP, ids="case-insensitive")
+    call = ToolCall("modify_user_address", {"user_id": "UMA", **ADDRESS, "zip": "2"})
+    assert replay(heard, [call]).end_state.agent.get("users", "uma")["address"]["zip"] == "2"
+    assert replay(SHOP, [call]).refusals != ()
 
 
 # Case 6: number spelling

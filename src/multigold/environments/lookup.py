@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 from multigold.state.canonical import Json
 from multigold.state.conventions import Case
-from multigold.state.database import Draft
+from multigold.state.database import Database, Draft
 
 IdLookup: TypeAlias = Literal["exact", "case-insensitive"]
 """How ids in calls are looked up."""
@@ -79,6 +79,10 @@ class CaselessDraft:
     def ids(self, table: str) -> list[str]:
         """Return the ids of the records of a table."""
         return self._draft.ids(table)
+
+    def freeze(self) -> Database:
+        """Return the present content as a database."""
+        return self._draft.freeze()
 
 
 def respelled(arguments: Mapping[str, Json], draft: Draft, id_case: Mapping[str, Case]) -> dict[str, Json]:
