@@ -48,6 +48,9 @@ class Desk:
         self._environments: dict[str, Environment] = {}
         self._catalogues: dict[str, Catalogue | None] = {}
         self._golds: dict[tuple[str | None, ...], CompiledGolds] = {}
+        # The tasks of the file at hand, so that a run does not fingerprint its task's text again.
+        self._at: Place | None = None
+        self._seen: dict[str, tuple[Task, CompiledGolds]] = {}
         self._hashes: dict[str, StateHashes] = {}
 
     def open(self, source: Source) -> list[ResultsFile]:
@@ -134,6 +137,14 @@ class Desk:
         Raises:
             GoldSetError: Where the gold set is wrong.
         """
+        if self._at is not place:
+            self._at, self._seen = place, {}
+        known = self._seen.get(task.id)
+        if known is None or known[0] is not task:
+            known = self._seen[task.id] = (task, self._compiled(task, place))
+        return known[1]
+
+    def _compiled(self, task: Task, place: Place) -> CompiledGolds:
         own = place.results.name if place.results.gold_sets or place.results.acceptable else None
         key = (
             place.results.domain,
