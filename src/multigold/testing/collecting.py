@@ -15,6 +15,7 @@ from typing import Any, Final
 import attrs
 import pytest
 
+from multigold.audit.scenes import Kin
 from multigold.audit.sources import Setting, own_environments, texts_of
 from multigold.catalogues.loading import CATALOGUE_FILE, TASKS_DIRECTORY, read_catalogue
 from multigold.environments.base import Environment, initial_state, replay, state_after_history
@@ -241,7 +242,8 @@ class LawItem(pytest.Item):
 
     def runtest(self) -> None:
         """Try the law."""
-        known: dict[str, Any] = {"law": self.name, "set": f"{self.file.task.id}", "reading": _id(self.reading)}
+        of = f"{self.file.directory.name}/{self.file.gold_set.task_id}"
+        known: dict[str, Any] = {"law": self.name, "set": of, "reading": self.reading.id if self.reading else ""}
         self.user_properties.append((PROPERTY, known))
         try:
             environment = self.file.environment
@@ -263,10 +265,6 @@ class LawItem(pytest.Item):
         """Return the file, no line, and the law with its reading."""
         of = f"{self.reading.id}: " if self.reading else ""
         return self.path, None, f"task {self.file.gold_set.task_id}: {of}{self.name}"
-
-
-def _id(reading: Reading | None) -> str:
-    return "" if reading is None else reading.id
 
 
 # What the items do
@@ -348,9 +346,16 @@ def _untouched(trial: Trial) -> None:
 def _order(trial: Trial) -> None:
     config = trial.item.config
     names = config.getoption("--multigold-equivalence")
+    kin = Kin(trial.reading, trial.task)
     for calls in trial.golds(MAX_MEMBERS):
         try:
-            assert_order_independent(trial.environment, calls, equivalences=names, initial=trial.start)
+            assert_order_independent(
+                trial.environment,
+                calls,
+                equivalences=names,
+                admits=lambda state: kin.admits(state, trial.environment),
+                initial=trial.start,
+            )
         except LawError as error:
             if config.getoption("--multigold-strict-order"):
                 raise
@@ -394,8 +399,14 @@ def summary(reports: Iterable[pytest.TestReport], *, verbose: bool = False) -> I
     for law in (law for law in LAWS if any((law, outcome) in counts for outcome in _OUTCOMES)):
         told = ", ".join(f"{counts[law, outcome]} {outcome}" for outcome in _OUTCOMES if counts[law, outcome])
         yield f"  {law.ljust(24)} {told}"
-    inert = [f"  {row['set']}/{row['reading']}: {text}" for row, _ in known for text in row.get("inert", ())]
-    tried, refused, admitted = (sum(row.get(n, 0) for row, _ in known) for n in ("tried", "refused", "admitted"))
+    yield from _mutation_lines([row for row, _ in known if "tried" in row], verbose=verbose)
+
+
+def _mutation_lines(rows: Sequence[Mapping[str, Any]], *, verbose: bool) -> Iterator[str]:
+    if not rows:
+        return
+    inert = [f"  {row['set']}/{row['reading']}: {text}" for row in rows for text in row["inert"]]
+    tried, refused, admitted = (sum(row[name] for row in rows) for name in ("tried", "refused", "admitted"))
     yield (
         f"{tried} mutations: {refused} with a call that fails, {admitted} that end in a state some reading admits, "
         f"{len(inert)} that change nothing"
