@@ -301,6 +301,23 @@ def test_a_run_that_is_not_there_is_named(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("airline_data")
+def test_show_and_rescore_give_one_verdict_and_show_names_readings_that_are_only_proposed(
+    cli: Cli, shared: Path
+) -> None:
+    results = shared / "data" / "results" / "tau2" / "airline_grok-4-fast-reasoning.json"
+    done = cli("show", results, "--task", "9", "--trial", "0")
+    assert "stratum free" in done.out
+    assert "unmatched: the end state is in no reading" in done.out
+    assert "what the reading has -> what the run has" in done.out
+    assert "--strata extended" in done.out
+    extended = cli("show", results, "--task", "9", "--trial", "0", "--strata", "extended").out
+    assert "matched: keep-all" in extended
+    assert "--strata extended" not in extended
+    verdicts = json.loads(cli("rescore", results, "--json", "-").out)["verdicts"]
+    assert [v["outcome"] for v in verdicts if (v["task_id"], v["trial"]) == ("9", 0)] == ["unmatched"]
+
+
+@pytest.mark.usefixtures("airline_data")
 def test_a_compressed_file_reads_like_the_file(cli: Cli, tmp_path: Path) -> None:
     packed = tmp_path / "r.json.gz"
     packed.write_bytes(gzip.compress(EXAMPLE.read_bytes()))

@@ -163,3 +163,34 @@ def test_csv_holds_what_json_holds_and_no_cell_is_a_formula() -> None:
 def test_every_kind_of_figure_has_a_table() -> None:
     all_figures = found(runs())
     assert len(figure_tables(all_figures)) == len({figure.figure for figure in all_figures})
+
+
+# Tables
+
+
+def _tables(figures: list[Figure], width: int = 80) -> str:
+    from io import StringIO
+
+    from rich.console import Console
+
+    from multigold.rendering.figures import figure_tables
+
+    console = Console(file=StringIO(), width=width, markup=False, highlight=False)
+    for table in figure_tables(figures):
+        console.print(table)
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_what_all_rows_of_a_table_share_stands_in_its_title_and_an_empty_place_reads_all() -> None:
+    shared: dict[str, Any] = {"figure": "success_rate", "agent": "a" * 40, "value": 0.5, "low": 0.1, "high": 0.9}
+    figures = [Figure(**shared, stratum=stratum, method="bootstrap by tasks") for stratum in ("", "affected")]
+    title, _, header, _, first, second = (line.strip() for line in _tables(figures, 100).splitlines()[:6])
+    assert title == f"success_rate, agent {'a' * 40}, bootstrap by tasks"
+    assert header.split() == ["stratum", "value", "of", "interval"]
+    assert first.split() == ["all", "0.5000", "0.1000", "to", "0.9000"]
+    assert second.split()[0] == "affected"
+
+
+def test_figures_without_any_value_take_one_line() -> None:
+    figures = [Figure(figure="split_score", loophole=name, note="agents with known sides: 1") for name in ("L1", "L2")]
+    assert _tables(figures).strip() == "split_score: no value in 2 rows (agents with known sides: 1)"

@@ -297,7 +297,7 @@ def _side_figures(rows: Sequence[Row], settings: Settings) -> Iterator[Figure]: 
                 f"{counted.unscored} unscored",
             )
     for split in sides.splits(rows):
-        agents = f"{len(split.agents)} agents with known sides"
+        agents = f"agents with known sides: {len(split.agents)}"
         for name, value in (("split_score", split.score), ("agreement_between_agents", split.agreement)):
             yield Figure(
                 figure=name,

@@ -46,7 +46,6 @@ def command(
     """Compare two result files, FIRST and SECOND, paired by task; "not distinguishable" is a possible answer."""
     from multigold.rendering.figures import comparison_lines
 
-    values.pop("missing")  # pairs are made of runs that both have
     options = make_options(values)
     one, other = (_rows(path, column, options) for path in (first, second))
     rng = generator(seed, "compare") if resamples else None
@@ -55,7 +54,9 @@ def command(
         settings = {"column": column, "seed": seed, "resamples": resamples}
         write_json({"schema": "multigold/compare/1", "settings": settings, "comparison": plain(found)}, json_path)
     if json_path != Path("-"):
-        print_all(list(comparison_lines(found, (_label(first, one), _label(second, other)))))
+        intervals = f"bootstrap, {resamples} resamples, seed {seed}" if resamples else "exact bootstrap"
+        settings_line = f"column {column}; runs without a reward are left out; intervals: {level:.0%} {intervals}"
+        print_all([settings_line, *comparison_lines(found, (_label(first, one), _label(second, other)))])
 
 
 def _rows(path: str, column: str, options: Options) -> tuple[Row, ...]:

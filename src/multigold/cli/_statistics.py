@@ -27,17 +27,30 @@ def figure_options(command: Any) -> Any:
     """Add the options that say how figures are computed."""
     for option in reversed(
         (
-            click.option("--column", type=click.Choice(COLUMNS), default="core", show_default=True, help="Rewards."),
             click.option(
-                "--missing",
-                type=click.Choice(list(MISSING)),
-                default="left_out",
+                "--column",
+                type=click.Choice(COLUMNS),
+                default="core",
                 show_default=True,
-                help="Trials without a reward.",
+                help="Reward column to compute from.",
             ),
-            click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of every interval."),
-            click.option("--resamples", type=click.IntRange(min=0), default=10_000, show_default=True),
-            click.option("--level", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True),
+            click.option(
+                "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every interval."
+            ),
+            click.option(
+                "--resamples",
+                type=click.IntRange(min=0),
+                default=10_000,
+                show_default=True,
+                help="Resamples of every bootstrap; 0 for none, which needs no numpy.",
+            ),
+            click.option(
+                "--level",
+                type=click.FloatRange(0.5, 0.999),
+                default=0.95,
+                show_default=True,
+                help="Confidence level of the intervals.",
+            ),
         )
     ):
         command = option(command)
@@ -47,6 +60,13 @@ def figure_options(command: Any) -> Any:
 @click.command(name="statistics")
 @RESULTS
 @figure_options
+@click.option(
+    "--missing",
+    type=click.Choice(list(MISSING)),
+    default="left_out",
+    show_default=True,
+    help="What becomes of trials without a reward: left out, or counted as failed.",
+)
 @click.option(
     "--by",
     type=click.Choice(["tasks", "trials"]),

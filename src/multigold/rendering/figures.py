@@ -20,32 +20,45 @@ _PLACES = ("agent", "domain", "stratum", "loophole", "task", "part")
 
 
 def figure_tables(figures: Sequence[Figure]) -> list[RenderableType]:
-    """Return a table for each kind of figure, with just the columns that it uses."""
+    """Return a table for each kind of figure, with just the columns that it uses; a line where none has a value."""
     kinds = list(dict.fromkeys(figure.figure for figure in figures))
     return [_table(kind, [figure for figure in figures if figure.figure == kind]) for kind in kinds]
 
 
 def _table(kind: str, figures: Sequence[Figure]) -> RenderableType:
+    """Return a table; what is the same in all of its rows stands in the title instead."""
     from rich import box
+    from rich.console import Group
     from rich.table import Table
+    from rich.text import Text
 
-    table = Table(title=kind, box=box.SIMPLE, title_justify="left", pad_edge=False)
+    if all(figure.value is None and figure.numerator is None for figure in figures):
+        notes = "; ".join(dict.fromkeys(figure.note for figure in figures if figure.note))
+        return printable(f"{kind}: no value in {len(figures)} rows{f' ({notes})' if notes else ''}") + "\n"
     used = [name for name in _PLACES if any(getattr(figure, name) for figure in figures)]
-    for name in used:
+    shared = [name for name in (*used, "method") if len(figures) > 1 and _same(figures, name)]
+    common = {name: getattr(figures[0], name) for name in shared if getattr(figures[0], name)}
+    titles = [kind, *(text if name == "method" else f"{name} {text}" for name, text in common.items())]
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    shown = [name for name in used if name not in shared]
+    for name in shown:
         table.add_column(name, overflow="fold")
     for name in ("value", "of"):
-        table.add_column(name, justify="right")
-    intervals, notes = (any(getattr(figure, name) for figure in figures) for name in ("method", "note"))
-    if intervals:
-        table.add_column("interval or method")
-    if notes:
-        table.add_column("note", overflow="fold")
-    for figure in figures:
-        cells = [*(printable(getattr(figure, name)) for name in used), _number(figure.value), _counts(figure)]
-        cells += [_interval(figure)] if intervals else []
-        cells += [printable(figure.note)] if notes else []
-        table.add_row(*cells)
-    return table
+        table.add_column(name, justify="right", no_wrap=True)
+    columns = {"interval": [_interval(figure, "method" not in shared) for figure in figures]}
+    columns["note"] = [printable(figure.note) for figure in figures]
+    rest = {name: cells for name, cells in columns.items() if any(cells)}
+    for name in rest:
+        table.add_column(name, overflow="fold")
+    for row, figure in enumerate(figures):
+        places = (printable(getattr(figure, name)) or ("" if name == "part" else "all") for name in shown)
+        table.add_row(*places, _number(figure.value), _counts(figure), *(cells[row] for cells in rest.values()))
+    # A table's own title is folded at the width of the table, which is often less than the title's.
+    return Group(Text(printable(", ".join(titles)), style="table.title"), table)
+
+
+def _same(figures: Sequence[Figure], name: str) -> bool:
+    return len({getattr(figure, name) for figure in figures}) == 1
 
 
 def _number(value: float | None) -> str:
@@ -58,10 +71,11 @@ def _counts(figure: Figure) -> str:
     return str(figure.denominator) if figure.numerator is None else f"{figure.numerator}/{figure.denominator}"
 
 
-def _interval(figure: Figure) -> str:
+def _interval(figure: Figure, with_method: bool) -> str:
+    method = figure.method if with_method else ""
     if figure.low is None or figure.high is None:
-        return figure.method
-    return f"{figure.low:.4f} to {figure.high:.4f} ({figure.method})"
+        return method
+    return f"{figure.low:.4f} to {figure.high:.4f}{f' ({method})' if method else ''}"
 
 
 def figures_json(
@@ -113,7 +127,7 @@ def comparison_lines(found: PairedComparison, names: tuple[str, str]) -> list[st
         lines.append(f"  a true difference of {noise.detectable:.4f} is found in {noise.power:.0%} of such comparisons")
     lines += [f"  task {one.task}: {_pair(one.first)} against {_pair(one.second)}" for one in found.deciding]
     if found.lead_rests_on:
-        lines.append(f"  the lead rests on: {', '.join(found.lead_rests_on)}")
+        lines.append(f"  tasks that the lead rests on: {', '.join(found.lead_rests_on)}")
     uncounted = {"only the first has": found.only_first, "only the second has": found.only_second}
     lines += [f"  tasks that {name} scored: {', '.join(tasks)}" for name, tasks in uncounted.items() if tasks]
     if found.uncounted:

@@ -68,7 +68,16 @@ class GroupTable:
     groups: Sequence[Group]
     columns: Sequence[str]
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        from rich.text import Text
+
+        for table in self._tables(console, options):
+            # A table's own title is folded at the width of the table, which is often less than the title's.
+            title, table.title = table.title, None
+            yield Text(str(title), style="table.title")
+            yield table
+
+    def _tables(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
         unlimited = options.update(width=_NO_LIMIT)
 
         def fits(table: Table) -> bool:
@@ -104,7 +113,7 @@ class GroupTable:
         shared = [key for key in keys if key != self.by and len({group.keys[key] for group in groups}) == 1]
         suffix = "".join(f", {key} {printable(groups[0].keys[key])}" for key in shared)
         title = f"{kind}by {self.by}{suffix}"
-        table = Table(title=f"{title[0].upper()}{title[1:]}", box=box.SIMPLE, title_justify="left", pad_edge=False)
+        table = Table(title=f"{title[0].upper()}{title[1:]}", box=box.SIMPLE, pad_edge=False)
         for key in keys:
             if key not in shared:
                 table.add_column(key, overflow="fold")

@@ -272,6 +272,6 @@ def import_numpy() -> Any:
     except ImportError:
         raise MissingExtraError(
             "resampling needs numpy, which is not installed.",
-            remedy='Install it with: pip install "multigold[stats]".',
+            remedy='Install it with: pip install "multigold[stats]"; or do without, with --resamples 0.',
         ) from None
     return numpy
