@@ -324,6 +324,27 @@ def test_a_compressed_file_reads_like_the_file(cli: Cli, tmp_path: Path) -> None
     assert "9/13" in cli("rescore", packed).out
 
 
+# Catalogues
+
+
+def test_validate_replays_in_an_environment_that_is_named(cli: Cli) -> None:
+    gold_sets = ROOT / "examples" / "library" / "gold_sets"
+    alone = cli("validate", gold_sets)
+    assert "nothing was replayed" in alone.out
+    assert "--environment names one" in alone.out
+    done = cli("validate", gold_sets, "--environment", f"{ROOT / 'examples' / 'library' / 'library.py'}:build")
+    assert (done.status, done.err) == (0, "")
+    assert "nothing was replayed" not in done.out
+
+
+def test_what_an_audit_needs_and_does_not_find_is_told_with_what_to_try(cli: Cli) -> None:
+    policy = ROOT / "examples" / "library" / "policy.md"
+    absent = cli("audit", "policy", policy, "--records", "absent.json")
+    assert (absent.status, "--update begins it" in absent.err) == (2, True)
+    versions = cli("audit", "versions", "37199f3", "01e812d")
+    assert (versions.status, "Name a task file" in versions.err) == (2, True)
+
+
 # Statistics and comparison
 
 

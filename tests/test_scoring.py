@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from types import ModuleType
 from typing import Any
 
@@ -89,6 +90,33 @@ def test_calls_need_an_environment() -> None:
     trajectory = multigold.Trajectory.from_calls([multigold.ToolCall("cancel", {})])
     with pytest.raises(CallError, match="environment"):
         multigold.score(TASK, trajectory, GOLDS)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((TASK, CANCELLED, GOLDS), "takes a Trajectory here and was given a dict. Make one with multigold.Trajectory"),
+        ((TASK, ended(CANCELLED), {"strict": CANCELLED}), "takes a GoldSet here and was given a dict"),
+        (("refund-17", ended(CANCELLED), GOLDS), "takes a Task here and was given a str"),
+    ],
+)
+def test_an_argument_of_another_kind_is_refused_with_how_to_make_the_right_one(
+    arguments: tuple[Any, ...], words: str
+) -> None:
+    with pytest.raises(CallError, match=re.escape(words)):
+        multigold.score(*arguments)
+
+
+def test_every_way_to_make_a_trajectory_says_whose_run_it_is_and_verdicts_of_any_origin_are_counted() -> None:
+    whose: dict[str, Any] = {"run_id": "r-1", "agent": "a", "trial": 2, "termination": "user_stop"}
+    made = [
+        multigold.Trajectory.from_end_state(CANCELLED, **whose),
+        multigold.Trajectory.from_calls([], **whose),
+        multigold.Trajectory.from_messages([], **whose),
+    ]
+    assert all((m.run_id, m.agent, m.trial, m.termination) == ("r-1", "a", 2, "user_stop") for m in made)
+    report = multigold.summarise([multigold.score(TASK, made[0], GOLDS)])
+    assert [(group.keys["agent"], group.tally.runs) for group in report.overall] == [("a", 1)]
 
 
 def test_an_unknown_equivalence_is_refused_by_name() -> None:

@@ -58,15 +58,28 @@ def score(
         The verdict.
 
     Raises:
-        CallError: Where an environment or an initial state is needed and missing, or an equivalence is unknown.
+        CallError: Where an argument is of another kind, an environment or an initial state is needed and missing, or an
+            equivalence is unknown.
         GoldSetError: Where the gold set itself is wrong.
         StateError: Where the end state has other sides than the golds.
     """
+    _check_kind(task, Task, "multigold.Task(id, initial=...)")
+    _check_kind(trajectory, Trajectory, "multigold.Trajectory.from_end_state(...), from_calls or from_messages")
+    if golds is not None:
+        _check_kind(golds, GoldSet, "multigold.GoldSet.from_databases(...)")
     selected = golds if golds is None or golds.text is not None else golds.for_text(task.text_fingerprint())
     compiled = compile_golds(
         task, selected, environment, equivalences=equivalences, other_version=golds is not None and selected is None
     )
     return judge(task, trajectory, compiled, environment=environment, contested=contested)
+
+
+def _check_kind(value: object, kind: type, maker: str) -> None:
+    if not isinstance(value, kind):
+        raise CallError(
+            f"score() takes a {kind.__name__} here and was given a {type(value).__name__}",
+            remedy=f"Make one with {maker}.",
+        )
 
 
 def judge(

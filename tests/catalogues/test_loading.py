@@ -251,7 +251,7 @@ FAULTS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     ),
     "loophole without category": (
         lambda f: f["catalogue.json"]["loopholes"][0].pop("category"),
-        "catalogue.json: /loopholes/0: a loophole states its category",
+        "catalogue.json: /loopholes/0: a loophole states its category, one of scope_gap, ",
     ),
     "lines that are none": (
         lambda f: f["clauses.json"]["clauses"][0].update(lines=[5, 4]),

@@ -104,7 +104,7 @@ def _loophole(at: Cursor) -> Loophole:
     words = {category.value: category for category in LoopholeCategory}
     category = words[at.word("category", tuple(words), "scope_gap")] if at.has("category") else None
     if kind == "loophole" and category is None:
-        at.fault("missing-member", "a loophole states its category")
+        at.fault("missing-member", f"a loophole states its category, one of {', '.join(words)}")
     sides = tuple(_side(item) for item in at.items("sides"))
     if len({side.id for side in sides}) < max(len(sides), 2 if kind == "loophole" else 0):
         at.fault("bad-sides", "a loophole has at least two sides, each with an id of its own")

@@ -155,7 +155,9 @@ def _scenes(gold_set: GoldSet, tasks: Iterable[Task]) -> Iterator[tuple[GoldSet,
 def _scene_findings(gold_set: GoldSet, task: Task, environment: Environment | None, text: str) -> Iterator[Finding]:
     start = initial_state(environment, task.initial, task.initial_state) if environment else task.initial
     if start is None:
-        sentence = "nothing was replayed: there is neither an environment nor an initial state"
+        sentence = (
+            "nothing was replayed: there is neither an environment (--environment names one) nor an initial state"
+        )
         yield _finding("not-replayed", gold_set.source, text, sentence, "note")
         return
     sound = []

@@ -45,6 +45,8 @@ def command(
     """
     if update and records is None:
         raise CallError("--update needs a file to write", remedy="Give it with --records.")
+    if records is not None and not update and not records.exists():
+        raise CallError("there is no such file of records", where=str(records), remedy="--update begins it.")
     path, text = _policy(policy, data_dir)
     known = read_policy_audit(records) if records is not None and (records.exists() or not update) else None
     ids = {c.fingerprint: c.id for c in load_catalogue(catalogue).clauses.values()} if catalogue else {}

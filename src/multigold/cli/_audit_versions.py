@@ -19,8 +19,8 @@ PAPER = "paper"
 
 
 @click.command(name="versions")
-@click.argument("old", type=click.Path(path_type=Path, exists=True))
-@click.argument("new", type=click.Path(path_type=Path, exists=True))
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
 @click.option("--domain", default="", metavar="NAME", help="Environment, such as tau2-airline; else the tasks tell.")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Where the benchmark's own data is.")
 @click.option(
@@ -50,6 +50,10 @@ def command(
 
     Exit status 1 where something changed in more than cosmetics.
     """
+    for path in (old, new):
+        if not path.exists():
+            remedy = "Name a task file, a domain's directory in a checkout of that release, or a results file."
+            raise CallError("there is no such file or directory", where=str(path), remedy=remedy)
     releases = [read_release(path, domain=domain) for path in (old, new)]
     name = domain or domain_of(*releases)
     environment, reason = _environment(name, data_dir, asked=bool(domain))

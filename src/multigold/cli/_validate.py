@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import click
 
+from multigold.audit.sources import own_environments
 from multigold.catalogues.findings import Finding
 from multigold.catalogues.lint import Surroundings, lint_directory
 from multigold.catalogues.loading import catalogue_directories, decode_catalogue, read_files, shipped_directory
 from multigold.cli._common import write_json
 from multigold.datasets import KNOWN_RELEASES, LOCAL, load_environment, load_policy, load_tasks
+from multigold.environments.base import Environment
 from multigold.errors import CallError, DataError
 from multigold.model.task import Task
 from multigold.readers.tasks import read_task_file
@@ -20,6 +23,14 @@ from multigold.state.explain import printable
 
 @click.command(name="validate")
 @click.argument("directory", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "--environment",
+    "environments",
+    multiple=True,
+    metavar="[DOMAIN=]MODULE:NAME",
+    help="An environment of your own: an Environment or a function that returns one; path/to/file.py:NAME works too. "
+    "The module is imported.",
+)
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Where the benchmark's own data is.")
 @click.option(
     "--tasks",
@@ -32,6 +43,7 @@ from multigold.state.explain import printable
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the findings as JSON; - for stdout.")
 def command(
     directory: Path | None,
+    environments: tuple[str, ...],
     data_dir: Path | None,
     task_files: tuple[Path, ...],
     quiet: bool,
@@ -42,8 +54,9 @@ def command(
     Every fault is reported at once, with its file and its place in it. Exit status 1 where there is one.
     """
     found: list[Finding] = []
+    own = own_environments(environments)
     for place in catalogue_directories(_directory(directory)):
-        catalogue, findings = lint_directory(place, surroundings(place, data_dir, task_files))
+        catalogue, findings = lint_directory(place, surroundings(place, data_dir, task_files, own))
         found += findings
         if json_path != Path("-"):
             click.echo(printable(f"{place}: {len(catalogue.gold_sets)} gold sets, {_summary(findings)}"))
@@ -72,9 +85,24 @@ def _finding_json(finding: Finding) -> dict[str, str]:
     return {name: getattr(finding, name) for name in ("level", "code", "where", "sentence")}
 
 
-def surroundings(place: Path, data_dir: Path | None, task_files: Sequence[Path]) -> Surroundings:
-    """Return what a catalogue is held against: the benchmark's own data where it is found, and tasks that are named."""
+def surroundings(
+    place: Path,
+    data_dir: Path | None,
+    task_files: Sequence[Path],
+    environments: Mapping[str, Environment] = MappingProxyType({}),
+) -> Surroundings:
+    """Return what a catalogue is held against: the benchmark's own data where it is found, and tasks that are named.
+
+    Args:
+        place: The catalogue's directory.
+        data_dir: Where the benchmark's own data is.
+        task_files: Tasks beside those that are found.
+        environments: Environments by domain, which stand before those that are found; `""` serves any domain.
+    """
     domain = decode_catalogue(read_files(place, []), []).domain
+    own = environments.get(domain, environments.get(""))
+    if own is not None:
+        return Surroundings(environment=own, tasks=tuple(_named_tasks(domain, task_files)))
     try:
         environment = load_environment(domain, data_dir)
     except DataError:

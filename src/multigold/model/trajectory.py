@@ -88,28 +88,62 @@ class Trajectory:
 
     @classmethod
     def from_end_state(
-        cls, agent: Database | Mapping[str, Json], *, user: Database | Mapping[str, Json] | None = None
+        cls,
+        database: Database | Mapping[str, Json],
+        *,
+        user: Database | Mapping[str, Json] | None = None,
+        termination: str | None = None,
+        run_id: str = "",
+        agent: str = "",
+        trial: int = 0,
     ) -> Trajectory:
         """Make a trajectory of which only the end state is known.
 
         Args:
-            agent: The agent's database after the run, as a `Database` or plain data.
+            database: The agent's database after the run, as a `Database` or plain data.
             user: The user's database, where the domain has one.
+            termination: Why the run ended, where known; `user_stop` and `agent_stop` are the normal ends.
+            run_id: An id for the run.
+            agent: Who acted.
+            trial: Which of several runs of one task by one agent.
 
         Raises:
             StateError: Where the data is not JSON.
         """
         sides = [
-            database if isinstance(database, Database) or database is None else Database.from_json(database)
-            for database in (agent, user)
+            side if isinstance(side, Database) or side is None else Database.from_json(side)
+            for side in (database, user)
         ]
         assert sides[0] is not None
-        return cls(end_state=EndState(sides[0], user=sides[1]))
+        return cls(
+            end_state=EndState(sides[0], user=sides[1]),
+            termination=termination,
+            run_id=run_id,
+            agent=agent,
+            trial=trial,
+        )
 
     @classmethod
-    def from_calls(cls, calls: Iterable[ToolCall], *, termination: str | None = None) -> Trajectory:
-        """Make a trajectory from calls alone, as a gold is written."""
-        return cls(calls=tuple(RecordedCall(call=call) for call in calls), termination=termination)
+    def from_calls(
+        cls,
+        calls: Iterable[ToolCall],
+        *,
+        termination: str | None = None,
+        run_id: str = "",
+        agent: str = "",
+        trial: int = 0,
+    ) -> Trajectory:
+        """Make a trajectory from calls alone, as a gold is written.
+
+        Args:
+            calls: The calls in order.
+            termination: Why the run ended, where known; `user_stop` and `agent_stop` are the normal ends.
+            run_id: An id for the run.
+            agent: Who acted.
+            trial: Which of several runs of one task by one agent.
+        """
+        recorded = tuple(RecordedCall(call=call) for call in calls)
+        return cls(calls=recorded, termination=termination, run_id=run_id, agent=agent, trial=trial)
 
     @classmethod
     def from_messages(

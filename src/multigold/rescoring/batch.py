@@ -15,7 +15,7 @@ from pathlib import Path
 
 import attrs
 
-from multigold.aggregation import Report, Summary
+from multigold.aggregation import Report, Summary, summarise_verdicts
 from multigold.catalogues.loading import load_catalogue, load_gold_sets, shipped_catalogues
 from multigold.errors import CallError, DataError, GoldSetError, MultigoldError
 from multigold.model.verdict import Reason, Verdict
@@ -274,8 +274,14 @@ def rescore_runs(
     )
 
 
-def summarise(rescoring: Rescoring) -> Report:
-    """Count the verdicts of a rescoring: per agent and stratum, and per task; see `multigold.aggregation.Report`."""
+def summarise(rescoring: Rescoring | Iterable[Verdict]) -> Report:
+    """Count verdicts: per agent and stratum, and per task; see `multigold.aggregation.Report`.
+
+    Args:
+        rescoring: What `rescore` returned, or verdicts of any origin.
+    """
+    if not isinstance(rescoring, Rescoring):
+        return summarise_verdicts(rescoring)
     summary = Summary(rescoring.options.strata, paper_split=paper_split(rescoring.options))
     for verdict in rescoring.verdicts:
         summary.add(verdict)
