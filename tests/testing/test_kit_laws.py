@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -11,8 +12,9 @@ import kit_libraries
 import pytest
 
 from multigold.catalogues import load_catalogue
+from multigold.datasets import load_environment
 from multigold.environments.base import Environment
-from multigold.errors import CallError, GoldSetError
+from multigold.errors import CallError, DataError, GoldSetError
 from multigold.model.catalogue import Catalogue
 from multigold.model.gold import Actions, Explicit, GoldSet, Reading
 from multigold.model.task import Criteria, Task, ToolCall
@@ -313,8 +315,6 @@ def test_readings_of_stated_end_states_need_no_environment() -> None:
 
 @pytest.fixture(scope="module")
 def airline() -> Environment:
-    import sys
-
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "environments"))
     try:
         import tiny_airline
@@ -358,6 +358,16 @@ def test_a_seeded_fault_in_a_copy_of_the_airline_is_found_within_the_default_bud
         assert_agrees_with(airline, fault(airline))
     assert {call.name for call in caught.value.calls} == {"cancel_reservation"}
     assert len(caught.value.calls) == calls
+
+
+def test_the_seeded_fault_is_found_on_the_benchmarks_own_data_too() -> None:
+    try:
+        airline = load_environment("tau2-airline")
+    except DataError as error:
+        pytest.skip(str(error))
+    with pytest.raises(LawError) as caught:
+        assert_agrees_with(airline, releasing_seats(airline))
+    assert [call.name for call in caught.value.calls] == ["cancel_reservation"]
 
 
 def test_the_airline_keeps_the_laws_of_an_environment(airline: Environment) -> None:

@@ -25,9 +25,9 @@ from multigold.state.canonical import Json
 from multigold.state.database import EndState
 
 MAX_ROUNDS = 6
-MAX_COMBINATIONS = 32
-"""Calls of one tool tried in one round."""
-MAX_SEARCHES = 400
+MAX_COMBINATIONS = 256
+"""A tool is called with what is known where that gives no more calls than this."""
+MAX_SEARCHES = 2000
 """Calls tried for one id that is not known otherwise."""
 MAX_HOLDERS = 8
 """Records looked at that hold such an id."""
@@ -157,8 +157,8 @@ class _Search:
             before = len(self.knowledge.shown)
             for tool, requestor in _read_tools(self.environment):
                 choices = self._known_arguments(tool)
-                if _count(choices) <= MAX_COMBINATIONS * 8:
-                    for arguments in itertools.islice(itertools.product(*choices.values()), MAX_COMBINATIONS * 8):
+                if _count(choices) <= MAX_COMBINATIONS:
+                    for arguments in itertools.product(*choices.values()):
                         self._call(tool, requestor, dict(zip(choices, arguments, strict=True)), drafts)
             if len(self.knowledge.shown) == before:
                 return
@@ -172,16 +172,20 @@ class _Search:
 
     def _look_for(self, name: str, call: ToolCall, drafts: Drafts) -> bool:
         """Try searches whose arguments stand in a record that holds the id, or in the call that uses it."""
+        for tool, requestor, arguments in itertools.islice(self._searches(name, call), MAX_SEARCHES):
+            self._call(tool, requestor, arguments, drafts)
+            if name in self.knowledge.shown:
+                return True
+        return False
+
+    def _searches(self, name: str, call: ToolCall) -> Iterator[tuple[Tool, Requestor, dict[str, Json]]]:
         given = collect([Entity(table="", id="", value=call.arguments)])
         for holder in self._holders(name):
             near = collect([holder])
             for tool, requestor in _read_tools(self.environment):
                 choices = {parameter: self._candidates(parameter, near, given) for parameter in sorted(tool.required)}
-                for arguments in itertools.islice(itertools.product(*choices.values()), MAX_SEARCHES):
-                    self._call(tool, requestor, dict(zip(choices, arguments, strict=True)), drafts)
-                    if name in self.knowledge.shown:
-                        return True
-        return False
+                for arguments in itertools.product(*choices.values()):
+                    yield tool, requestor, dict(zip(choices, arguments, strict=True))
 
     def _holders(self, name: str) -> Iterator[Entity]:
         numbers = self.index.by_id.get(name, ())
