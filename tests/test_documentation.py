@@ -52,3 +52,17 @@ def test_the_changelog_says_one_sentence_per_change() -> None:
     changes = [line for line in lines if line.startswith("- ")]
     assert changes
     assert all(line.endswith(".") and ". " not in line for line in changes)
+
+
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files_and_headings_that_are_there(page: Path) -> None:
+    for place, heading in LINK.findall(page.read_text(encoding="utf-8")):
+        target = page.parent / place if place else page
+        assert target.exists(), place
+        if heading:
+            titles = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+            anchors = [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles]
+            assert heading in anchors, f"{place}#{heading}"

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+import sys
 from io import StringIO
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
 from multigold.aggregation import Report, summarise_verdicts
+from multigold.cli._rescore import command as rescore
+from multigold.errors import MissingExtraError
 from multigold.model.verdict import Rewards, Verdict
 from multigold.rendering.tables import report_tables
 
@@ -67,3 +72,13 @@ def test_what_is_the_same_everywhere_stands_in_the_title_and_what_the_table_is_b
     assert f"By stratum, agent {AGENTS[0]}, domain tau2-airline" in text
     header = next(line for line in text.splitlines() if "single gold" in line)
     assert header.split()[0] == "agent"
+
+
+def test_a_page_without_jinja2_is_refused_before_anything_is_scored(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    results, page, document = (tmp_path / name for name in ("absent.json", "page.html", "verdicts.json"))
+    done = CliRunner().invoke(rescore, [str(results), "--html", str(page), "--json", str(document)])
+    assert isinstance(done.exception, MissingExtraError)
+    assert not document.exists()

@@ -34,7 +34,11 @@ _SCORING_OPTIONS = (
         help="Use the catalogues in this directory instead of the shipped ones.",
     ),
     click.option("--data-dir", type=click.Path(path_type=Path), help="Where the benchmark's own data is."),
-    click.option("--benchmark-release", metavar="REV", help="Release whose tasks to use where a file embeds none."),
+    click.option(
+        "--benchmark-release",
+        metavar="REV",
+        help="Release whose tasks to use where a file embeds none, such as 37199f3.",
+    ),
     click.option("--agent-name", metavar="NAME", help="Call the agent this instead of what the file says."),
     click.option("--rejoin", is_flag=True, help="Where a file contradicts itself, believe its recorded checks."),
     click.option(

@@ -77,9 +77,11 @@ class Output:
 
 
 def _rescore(results: tuple[str, ...], options: Options, output: Output, jobs: int) -> None:
-    from multigold.rendering.html import MAX_SHOWN, changes
+    from multigold.rendering.html import MAX_SHOWN, changes, require_jinja
     from multigold.rendering.tables import file_lines, report_tables
 
+    if output.html is not None:
+        require_jinja()
     summary = Summary(options.strata, paper_split=paper_split(options))
     files: list[FileReport] = []
     changed: list[Verdict] = []

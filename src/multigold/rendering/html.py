@@ -21,6 +21,20 @@ def changes(verdict: Verdict) -> bool:
     return is_success(verdict.rewards.core) != is_success(verdict.rewards.single)
 
 
+def require_jinja() -> None:
+    """Say at once, before anything is scored for the page, that jinja2 is not installed.
+
+    Raises:
+        MissingExtraError: Where it is not.
+    """
+    try:
+        import jinja2  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError(
+            "the HTML page needs jinja2", remedy='Install it with pip install "multigold[report]".'
+        ) from error
+
+
 def report_page(report: Report, files: tuple[FileReport, ...], changed: tuple[Verdict, ...], options: Options) -> str:
     """Return the page.
 
@@ -33,12 +47,9 @@ def report_page(report: Report, files: tuple[FileReport, ...], changed: tuple[Ve
     Raises:
         MissingExtraError: Where jinja2 is not installed.
     """
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError as error:
-        raise MissingExtraError(
-            "the HTML page needs jinja2", remedy='Install it with pip install "multigold[report]".'
-        ) from error
+    require_jinja()
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     loader = PackageLoader("multigold.rendering")
     templates = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     page: str = templates.get_template("report.html.jinja").render(
