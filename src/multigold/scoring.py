@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
 import attrs
 
@@ -101,12 +102,14 @@ def judge(
     if trajectory.calls is None and trajectory.end_state is None:
         return unscored(verdict, "no_calls", "the file holds neither the run's calls nor its end state")
     walk = follow(trajectory, golds.start, environment, check_reads=check_reads)
-    verdict = attrs.evolve(verdict, fidelity=walk.fidelity)
     if walk.fidelity.drift:
-        return unscored(verdict, "replay_drift", walk.fidelity.drift)
+        return unscored(attrs.evolve(verdict, fidelity=walk.fidelity), "replay_drift", walk.fidelity.drift)
     candidate = golds.candidate(walk.end_state)
     verdict = attrs.evolve(
-        verdict, end_state=digest(candidate.changes.to_json()), ignored=_ignored(walk.end_state, golds)
+        verdict,
+        fidelity=walk.fidelity,
+        end_state=digest(candidate.changes.to_json()),
+        ignored=_ignored(walk.end_state, golds),
     )
     comparisons = tuple(_compare(admitted, candidate, walk, trajectory) for admitted in golds.readings)
     known = recomputed_factors(task.criteria, trajectory, walk.end_state, environment)
@@ -431,12 +434,15 @@ def _columns(
     # Where the reward looks at the end state through assertions alone, readings stand in their place.
     replaced = ("ENV_ASSERTION",) if golds.gold_set is not None and judged_by_assertions(basis) else ()
 
+    @cache
+    def others(communicate: tuple[str, ...] | None, factors: tuple[tuple[str, float], ...]) -> float | None:
+        return other_factors(task.criteria, trajectory, communicate=communicate, recomputed=dict(factors))
+
     def reward(
         database: bool | None, reading: Reading | None = None, factors: Mapping[str, float] = known
     ) -> float | None:
-        communicate = reading.communicate if reading else None
-        others = other_factors(task.criteria, trajectory, communicate=communicate, recomputed=factors)
-        whole = combine(database, others, basis)
+        rest = others(reading.communicate if reading else None, tuple(factors.items()))
+        whole = combine(database, rest, basis)
         return whole if whole is None or reading is None else whole * reading.worth
 
     def column(standings: Sequence[str], *, strict: bool = False) -> float | None:
