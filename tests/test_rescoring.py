@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -320,6 +322,19 @@ def test_a_files_own_golds_that_are_broken_leave_its_runs_unscored_and_the_batch
     assert broken.reason.code == "bad_gold"
     assert "no_such_tool" in broken.reason.sentence
     assert scored.outcome == "matched"
+
+
+def test_a_process_that_is_ended_from_outside_is_told_in_one_sentence(
+    write: Write, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write("r.json", *(run(number, READ, GIFT) for number in range(100)))
+    monkeypatch.setattr("multigold.rescoring.workers._judge_share", die)
+    with pytest.raises(CallError, match="ended from outside"):
+        rescore(path, options=Options(data_dir=data_dir), jobs=2)
+
+
+def die(*_: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_no_process_at_all_is_refused(write: Write) -> None:

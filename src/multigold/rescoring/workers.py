@@ -10,6 +10,7 @@ import multiprocessing
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from types import TracebackType
 
@@ -69,11 +70,16 @@ class Crew:
     def _collect(self, pool: ProcessPoolExecutor, source: Source, index: int, runs: int) -> Iterator[Verdict]:
         shares = iter(range(0, runs, SHARE))
         pending: deque[Future[list[Verdict]]] = deque()
-        for start in islice(shares, 2 * self._jobs):
-            pending.append(pool.submit(_judge_share, source, index, start))
-        while pending:
-            yield from pending.popleft().result()
-            pending.extend(pool.submit(_judge_share, source, index, start) for start in islice(shares, 1))
+        try:
+            for start in islice(shares, 2 * self._jobs):
+                pending.append(pool.submit(_judge_share, source, index, start))
+            while pending:
+                yield from pending.popleft().result()
+                pending.extend(pool.submit(_judge_share, source, index, start) for start in islice(shares, 1))
+        except BrokenProcessPool as error:
+            raise CallError(
+                "one of the processes was ended from outside, perhaps for want of memory", remedy="Use fewer --jobs."
+            ) from error
 
 
 class _Worker:
