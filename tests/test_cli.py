@@ -341,6 +341,10 @@ def test_what_an_audit_needs_and_does_not_find_is_told_with_what_to_try(cli: Cli
     policy = ROOT / "examples" / "library" / "policy.md"
     absent = cli("audit", "policy", policy, "--records", "absent.json")
     assert (absent.status, "--update begins it" in absent.err) == (2, True)
+    absent = cli("audit", "traces", EXAMPLE, "--records", "absent.json")
+    assert (absent.status, "--update begins it" in absent.err) == (2, True)
+    entry = cli("catalogue", "show", "L99")
+    assert (entry.status, entry.err.count(" L6,")) == (2, 1)
     versions = cli("audit", "versions", "37199f3", "01e812d")
     assert (versions.status, "Name a task file" in versions.err) == (2, True)
 

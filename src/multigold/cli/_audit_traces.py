@@ -38,6 +38,8 @@ def command(
     """
     if update and records is None:
         raise CallError("--update needs a file to write", remedy="Give it with --records.")
+    if records is not None and not update and not records.exists():
+        raise CallError("there is no such file of records", where=str(records), remedy="--update begins it.")
     earlier = read_trace_audit(records) if records is not None and (records.exists() or not update) else None
     with progress_bar() as progress:
         runs = audited_runs(*results, options=make_options(scoring), progress=progress)

@@ -35,6 +35,7 @@ def command(context: click.Context, gold_sets: Path | None) -> None:
     if context.invoked_subcommand is None:
         for catalogue in _catalogues(gold_sets):
             click.echo("\n".join(_list_lines(catalogue)))
+        click.echo("\nAn entry, its category, what it was seen to do to scores, and the tasks that exercise it.")
 
 
 @command.command(name="show")
@@ -46,10 +47,13 @@ def show(gold_sets: Path | None, entry_id: str, data_dir: Path | None) -> None:
     catalogues = _catalogues(gold_sets)
     found = [(catalogue, entry) for catalogue in catalogues for entry in _entries(catalogue, entry_id)]
     if not found:
-        known = ", ".join(name for catalogue in catalogues for name in catalogue.loopholes)
+        known = ", ".join(dict.fromkeys(name for catalogue in catalogues for name in catalogue.loopholes))
         raise CallError(f"no entry is called {entry_id!r}", remedy=f"There are: {known}.")
-    for catalogue, entry in found:
-        click.echo("\n".join(printable(line) for line in _entry_lines(catalogue, entry, data_dir)))
+    click.echo("\n\n".join(_entry_text(catalogue, entry, data_dir) for catalogue, entry in found))
+
+
+def _entry_text(catalogue: Catalogue, entry: Loophole, data_dir: Path | None) -> str:
+    return "\n".join(printable(line) for line in _entry_lines(catalogue, entry, data_dir))
 
 
 def _catalogues(directory: Path | None) -> list[Catalogue]:
@@ -76,7 +80,7 @@ def _list_lines(catalogue: Catalogue) -> Iterator[str]:
 def _entry_lines(catalogue: Catalogue, entry: Loophole, data_dir: Path | None) -> Iterator[str]:
     kind = entry.category.value.replace("_", " ") if entry.category else entry.kind
     about = [catalogue.domain, kind, entry.effect]
-    about += [f"found in {', '.join(entry.stages)}"] if entry.stages else []
+    about += [f"found in stage {' and '.join(stage.lstrip('S') for stage in entry.stages)}"] if entry.stages else []
     about += ["proposed by this catalogue"] if entry.status == "proposed" else []
     yield f"{entry.id} ({', '.join(about)}): {entry.title}"
     yield f"  {entry.question}"
