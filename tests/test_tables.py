@@ -74,6 +74,14 @@ def test_what_is_the_same_everywhere_stands_in_the_title_and_what_the_table_is_b
     assert header.split()[0] == "agent"
 
 
+def test_where_there_are_no_runs_there_are_no_empty_tables(tmp_path: Path) -> None:
+    (tmp_path / "notes.json").write_text('{"domain": "mine"}')
+    done = CliRunner().invoke(rescore, [str(tmp_path)])
+    assert "notes.json: left out" in done.output
+    assert "there are no runs to count" in done.output
+    assert "By agent" not in done.output
+
+
 def test_a_page_without_jinja2_is_refused_before_anything_is_scored(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -101,7 +101,8 @@ def _rescore(results: tuple[str, ...], options: Options, output: Output, jobs: i
     if output.html is not None:
         _write_page(output.html, report, tuple(files), tuple(changed), options)
     if Path("-") not in (output.json, output.html):
-        print_all([*file_lines(files), *report_tables(report, by_task=output.by_task)])
+        tables = report_tables(report, by_task=output.by_task) if report.overall else ["there are no runs to count"]
+        print_all([*file_lines(files), *tables])
     broken = [file for file in files if file.problem]
     if broken:
         raise MultigoldError(f"{len(broken)} of {len(files)} files could not be read: {broken[0].problem}")
