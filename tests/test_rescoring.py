@@ -187,7 +187,16 @@ def test_stored_verdicts_can_be_held_against_the_record(write: Write, data_dir: 
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("bounds", [0.5]), ("bounds", [10**400, 1]), ("matches", [{}]), ("positions", {"a": "b"}), ("trial", True)],
+    [
+        ("bounds", [0.5]),
+        ("bounds", [10**400, 1]),
+        ("matches", [{}]),
+        ("positions", {"a": "b"}),
+        ("trial", True),
+        ("outcome", "unscored"),
+        ("rewards", {"core": 7.5}),
+        ("rewards", {"core": -1}),
+    ],
 )
 def test_a_stored_verdict_of_another_form_is_unscored(field: str, value: Any, tmp_path: Path) -> None:
     stored = {**json.loads(json.dumps(verdict_json(Verdict(outcome="unmatched", task_id="7")))), field: value}

@@ -57,6 +57,8 @@ def stored_verdict(run: Run) -> Verdict:
 def _verdict(data: Mapping[str, Any]) -> Verdict:
     if data["outcome"] not in _OUTCOMES or data["stratum"] not in _STRATA:
         raise ValueError("its outcome or stratum is none that is known")
+    if data["outcome"] == "unscored" and data["reason"] is None:
+        raise ValueError("it is unscored without a reason")
     texts: dict[str, Any] = {name: _is(data.get(name, ""), str) for name in _TEXTS}
     lists: dict[str, Any] = {name: _strings(data[name]) for name in _LISTS}
     bounds = data["bounds"]
@@ -111,7 +113,14 @@ def _match(data: Mapping[str, Any]) -> Match:
 
 
 def _rewards(data: Mapping[str, Json]) -> Rewards:
-    return Rewards(**{column: None if value is None else _number(value) for column, value in data.items()})
+    return Rewards(**{column: None if value is None else _reward(value) for column, value in data.items()})
+
+
+def _reward(value: Json) -> float:
+    reward = _number(value)
+    if not 0 <= reward <= 1:
+        raise ValueError("a reward is between 0 and 1")
+    return reward
 
 
 def _recorded(data: Mapping[str, Any]) -> Recorded:
