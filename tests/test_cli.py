@@ -285,6 +285,21 @@ def test_one_bad_run_does_not_stop_a_file(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("airline_data")
+def test_tasks_that_cannot_be_read_are_not_replaced_by_another_releases(cli: Cli, tmp_path: Path) -> None:
+    path = write(tmp_path / "r.json", example(tasks=[{"id": "2", "evaluation_criteria": {"reward_basis": [1]}}]))
+    document = json.loads(cli("rescore", path, "--json", "-").out)
+    assert {verdict["outcome"] for verdict in document["verdicts"]} == {"unscored"}
+    assert "none of the tasks that the file embeds can be read" in document["verdicts"][0]["reason"]["sentence"]
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_named_catalogues_that_are_for_other_domains_are_told(cli: Cli) -> None:
+    done = cli("rescore", EXAMPLE, "--gold-sets", ROOT / "examples" / "library" / "gold_sets")
+    assert done.status == 0
+    assert "is for tau2-airline: single gold only" in " ".join(done.out.split())
+
+
+@pytest.mark.usefixtures("airline_data")
 def test_control_characters_in_a_file_never_reach_the_terminal(cli: Cli, tmp_path: Path) -> None:
     document = example()
     document["info"]["agent_info"]["llm"] = "evil\x1b[31m\x07 <script>"

@@ -303,6 +303,16 @@ def test_evidence_that_cannot_be_known_leaves_the_run_unscored(scene: Any, libra
     assert verdict.benchmark_matched is False
 
 
+def test_a_look_whose_outcome_was_not_recorded_is_no_evidence_and_no_lack_of_it(
+    scene: Any, library_module: ModuleType
+) -> None:
+    look = multigold.ToolCall("view_loan", {"loan_id": "loan-1"})
+    untouched = library_module.build().initial
+    for refused, state in ((None, "unknown"), (False, "met"), (True, "unmet")):
+        verdict = scene("plain-waive-1", calls=(RecordedCall(call=look, refused=refused),), end_state=untouched)
+        assert [match.evidence for match in verdict.matches] == [state]
+
+
 def test_a_missing_factor_leaves_the_reward_unknown_with_bounds(scene: Any) -> None:
     criteria = multigold.Criteria(actions=(), reward_basis=("DB", "NL_ASSERTION"))
     verdict = scene("plain-waive-1", task_changes={"criteria": criteria})

@@ -162,12 +162,12 @@ class Walk:
 
     Attributes:
         end_state: Where it ended.
-        calls: Each call and whether it succeeded; None where only the end state is known.
+        calls: Each call and whether it succeeded, None where that was not recorded; None where no calls are known.
         fidelity: How well the replay followed the record.
     """
 
     end_state: EndState
-    calls: tuple[tuple[ToolCall, bool], ...] | None
+    calls: tuple[tuple[ToolCall, bool | None], ...] | None
     fidelity: Fidelity
 
 
@@ -213,10 +213,11 @@ def follow(
     return Walk(end_state=drafts.freeze(), calls=tuple(calls), fidelity=fidelity)
 
 
-def _recorded_calls(trajectory: Trajectory) -> tuple[tuple[ToolCall, bool], ...] | None:
+def _recorded_calls(trajectory: Trajectory) -> tuple[tuple[ToolCall, bool | None], ...] | None:
     if trajectory.calls is None:
         return None
-    return tuple((recorded.call, recorded.refused is not True) for recorded in trajectory.calls)
+    outcomes = ((recorded.call, recorded.refused) for recorded in trajectory.calls)
+    return tuple((call, None if refused is None else not refused) for call, refused in outcomes)
 
 
 def _count_of(outcome: Outcome) -> str:
@@ -296,7 +297,7 @@ def _compare(admitted: Admitted, candidate: Candidate, walk: Walk, trajectory: T
 
 def _undecided(walk: Walk, trajectory: Trajectory) -> bool:
     """Tell whether an untouched state shows no decision: no call ever succeeded, or the simulated user broke off."""
-    idle = walk.calls is not None and not any(succeeded for _, succeeded in walk.calls)
+    idle = walk.calls is not None and all(succeeded is False for _, succeeded in walk.calls)
     return idle or simulator_stopped(trajectory)
 
 
@@ -317,12 +318,16 @@ def _distance(admitted: Admitted, candidate: Candidate) -> tuple[Delta | None, t
     return None, min(faults, key=len, default=())
 
 
-def _evidence_state(evidence: Evidence | None, calls: Sequence[tuple[ToolCall, bool]] | None) -> EvidenceState:
+def _evidence_state(evidence: Evidence | None, calls: Sequence[tuple[ToolCall, bool | None]] | None) -> EvidenceState:
+    """Tell whether there is the evidence; unknown where that hangs on calls whose outcome was not recorded."""
     if evidence is None:
         return "not_asked"
     if calls is None:
         return "unknown"
-    return "met" if shows(evidence, calls) else "unmet"
+    guesses = {
+        shows(evidence, [(call, guess if known is None else known) for call, known in calls]) for guess in (True, False)
+    }
+    return "unknown" if len(guesses) > 1 else "met" if guesses.pop() else "unmet"
 
 
 def shows(evidence: Evidence, calls: Sequence[tuple[ToolCall, bool]]) -> bool:

@@ -134,6 +134,10 @@ LOOSE: dict[str, tuple[list[ToolCall], dict[str, str]]] = {
         ],
         {"itineraries-connect": "lands in CCC and goes on from BBB"},
     ),
+    "a night on the way": (
+        [booking(destination="CCC", flights=[leg("TN1", 20), leg("TN2", 21)], payment_methods=pay(card_u=155))],
+        {"stops-are-short": "stays in BBB until TN2 on 2024-05-21"},
+    ),
     "fewer paid bags": (
         [bags(3, 2), bags(3, 1)],
         {"payments-cover-changes": "payments of 100 for changes that cost 50"},
@@ -222,7 +226,7 @@ def setting(*path: Any) -> Callable[[Any], None]:
     return change
 
 
-BELONG, CONNECT, AVAILABLE, SEATS, PAYMENTS, BALANCES = INVARIANTS
+BELONG, CONNECT, STOPS, AVAILABLE, SEATS, PAYMENTS, BALANCES = INVARIANTS
 Change = tuple[str, str, Callable[[Any], Any]]
 
 

@@ -120,7 +120,7 @@ class TraceRecord:
         matches: Readings that it matches, whatever their standing.
         cluster: Id of the end state that it shares with other runs.
         shared_by: How many runs reached that state.
-        calls: Its calls, each with whether it succeeded.
+        calls: Its calls, each with whether it succeeded; None where that was not recorded.
         changes: What changed from the initial state.
         from_gold: What differs from the benchmark's gold.
         statements: What the agent said that sounds like a reason, found by words alone.
@@ -143,7 +143,7 @@ class TraceRecord:
     matches: tuple[Match, ...] = ()
     cluster: str = ""
     shared_by: int = 1
-    calls: tuple[tuple[ToolCall, bool], ...] = ()
+    calls: tuple[tuple[ToolCall, bool | None], ...] = ()
     changes: Delta = attrs.field(factory=lambda: Delta({}))
     from_gold: Delta = attrs.field(factory=lambda: Delta({}))
     statements: tuple[Statement, ...] = ()

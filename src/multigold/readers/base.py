@@ -114,6 +114,7 @@ class ResultsFile:
             stands in the record as the assistant's.
         acceptable: Task id to the outcomes that it accepts, where a fork's field lists several.
         gold_sets: Task id to a gold set, where the benchmark ships expected states instead of gold actions.
+        embeds_tasks: Whether it embeds tasks, be they readable or not: then no other release's tasks may stand in.
         origin: What a file of our own verdicts says of the files and options that it was made from.
     """
 
@@ -129,6 +130,7 @@ class ResultsFile:
     solo: bool = False
     acceptable: Mapping[str, tuple[AcceptableOutcome, ...]] = attrs.field(factory=dict)
     gold_sets: Mapping[str, GoldSet] = attrs.field(factory=dict)
+    embeds_tasks: bool = False
     origin: Mapping[str, Json] = attrs.field(factory=dict)
 
 

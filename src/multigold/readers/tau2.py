@@ -121,7 +121,8 @@ def assemble(pieces: Pieces, options: ReadOptions) -> ResultsFile:
     info = document.value("info", Info) or Info()
     _refuse_template(document, info, raw)
     domain, guesses = _domain(document, info, raw, options)
-    table = read_tasks(document.array("tasks"), domain)
+    embedded = document.array("tasks")
+    table = read_tasks(embedded, domain)
     stated = options.agent or _agent(document, info)
     agent = stated or stem(document.name)
     unnamed = () if stated else (f"the file names no agent: it is called {agent!r} after the file",)
@@ -147,6 +148,7 @@ def assemble(pieces: Pieces, options: ReadOptions) -> ResultsFile:
         warnings=(*document.warnings, *pieces.warnings, *unnamed, *guesses, *table.warnings, *_repetitions(repeated)),
         solo="solo" in word(info.agent_info and info.agent_info.implementation),
         acceptable=table.acceptable,
+        embeds_tasks=len(embedded) > 0,
     )
 
 

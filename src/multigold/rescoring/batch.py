@@ -244,8 +244,14 @@ def _file_report(place: Place, counts: _Counts, options: Options) -> FileReport:
         data_digest=place.environment.data_digest if place.environment else "",
         catalogue_digest=place.catalogue.digest if place.catalogue else "",
         equivalences=made_with(results) if holds_verdicts(results) else options.equivalences,
-        warnings=(*results.warnings, *counts.doubts()),
+        warnings=(*results.warnings, *_without_catalogue(place, options), *counts.doubts()),
     )
+
+
+def _without_catalogue(place: Place, options: Options) -> Iterator[str]:
+    """Yield a warning where catalogues were named and none is for this file, whose scores look like results."""
+    if options.gold_sets is not None and place.catalogue is None and not holds_verdicts(place.results):
+        yield f"no catalogue in {options.gold_sets} is for {place.results.domain}: single gold only"
 
 
 def rescore_runs(

@@ -191,7 +191,7 @@ def _needs_tasks(results: ResultsFile, release: str | None) -> bool:
     """Tell whether a file holds no tasks, or none of their texts, and these may be had elsewhere."""
     if is_voice(results):
         return True
-    return not results.tasks and (release is not None or states_release(results))
+    return not (results.tasks or results.embeds_tasks) and (release is not None or states_release(results))
 
 
 def states_release(results: ResultsFile) -> bool:
@@ -273,6 +273,8 @@ def _judge_voice(run: Run, task: Task, place: Place, desk: Desk) -> Verdict:
 def _no_task(run: Run, place: Place) -> Reason:
     if place.results.tasks:
         return Reason(code="task_unknown", sentence=f"{run.place}: the file has no task {run.task_id!r}")
+    if place.results.embeds_tasks:
+        return Reason(code="task_unknown", sentence=f"{run.place}: none of the tasks that the file embeds can be read")
     return Reason(
         code="tasks_missing",
         sentence="the file embeds no tasks; --benchmark-release says which release's tasks it was run on",

@@ -6,19 +6,20 @@ come back. Shares are handed out in order and collected in order, a few ahead, s
 
 from __future__ import annotations
 
-import multiprocessing
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
-from types import TracebackType
+from typing import TYPE_CHECKING
 
 from multigold.errors import CallError
 from multigold.model.verdict import Verdict
 from multigold.readers import Run, Source
 from multigold.rescoring.desk import Desk, Place, judge_run
 from multigold.rescoring.options import Options
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+    from types import TracebackType
 
 SHARE = 32
 """Runs that a process judges at a time."""
@@ -59,15 +60,21 @@ class Crew:
         """
         if self._jobs == 1 or runs < _WORTH_IT or source.kind == "stdin":
             return None
+        # Most batches need one process, and should not pay for what starts others.
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
         if self._pool is None:
             # A fresh interpreter per process: nothing of this one leaks into it, on any platform.
-            context = multiprocessing.get_context("spawn")
+            context = get_context("spawn")
             self._pool = ProcessPoolExecutor(
                 self._jobs, mp_context=context, initializer=_start, initargs=(self._options,)
             )
         return self._collect(self._pool, source, index, runs)
 
     def _collect(self, pool: ProcessPoolExecutor, source: Source, index: int, runs: int) -> Iterator[Verdict]:
+        from concurrent.futures.process import BrokenProcessPool
+
         shares = iter(range(0, runs, SHARE))
         pending: deque[Future[list[Verdict]]] = deque()
         try:

@@ -24,7 +24,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import gcd, lcm, sqrt
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import attrs
@@ -282,6 +281,8 @@ def noise(by_task: Sequence[TaskDifference], *, level: float = 0.95, power: floa
     middle = sum(differences, Fraction(0)) / count
     variance = sum(((d - middle) ** 2 for d in differences), Fraction(0)) / (count - 1)
     error = sqrt(variance / count)
+    from statistics import NormalDist
+
     reach = NormalDist().inv_cdf((1 + level) / 2)
     from_trials = [
         _trial_variance(found.first) + _trial_variance(found.second) for found in by_task if _repeated(found)

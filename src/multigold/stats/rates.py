@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import fsum, sqrt
-from statistics import NormalDist
 from typing import Literal, TypeAlias
 
 import attrs
@@ -139,6 +138,8 @@ def wilson_interval(successes: int, of: int, *, level: float = 0.95) -> Interval
         raise CallError(f"{successes} successes of {of} runs cannot be.")
     if of == 0:
         return None
+    from statistics import NormalDist
+
     z = NormalDist().inv_cdf((1 + level) / 2)
     share, weight = successes / of, z * z / of
     middle = share + weight / 2

@@ -22,7 +22,12 @@ from multigold.environments.airline.changes import (
 )
 from multigold.environments.airline.money import balances_follow_payments, payments_cover_changes
 from multigold.environments.airline.tools import NOW, RESERVATION_IDS
-from multigold.environments.airline.trips import flights_available, itineraries_connect, seats_follow_bookings
+from multigold.environments.airline.trips import (
+    flights_available,
+    itineraries_connect,
+    seats_follow_bookings,
+    stops_are_short,
+)
 from multigold.environments.base import Invariant
 from multigold.state.canonical import Json, same
 from multigold.state.database import GONE, EndState
@@ -109,6 +114,7 @@ def _user_faults(before: Json, after: Json, booked: list[str]) -> Iterator[str]:
 INVARIANTS: Mapping[str, Invariant] = {
     "records-belong": records_belong,
     "itineraries-connect": itineraries_connect,
+    "stops-are-short": stops_are_short,
     "flights-available": flights_available,
     "seats-follow-bookings": seats_follow_bookings,
     "payments-cover-changes": payments_cover_changes,

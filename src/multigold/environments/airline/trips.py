@@ -85,6 +85,34 @@ def _moment(day: str, clock: str) -> datetime:
     return datetime.combine(date.fromisoformat(day), time.fromisoformat(reading)) + timedelta(days=int(later or 0))
 
 
+def _stay_faults(changed: ChangedReservation) -> Iterator[str]:
+    """Where one new segment follows another on the way, it leaves on the day on which that one lands.
+
+    So the one-stop search lists them (tau2, `search_onestop_flight`): a stop on the way is a connection and no stay.
+    Segments that the reservation had, and the turn of a round trip, may be any time apart. Where a trip never gets to
+    its destination there is no telling what is on the way; `itineraries-connect` says so.
+    """
+    places = [segment["destination"] for segment in changed.after["flights"]]
+    if not changed.moved or changed.after["destination"] not in places:
+        return
+    had = set() if changed.before is None else set(flight_days(changed.before))
+    days = list(flight_days(changed.after))
+    for (first, second), (one, other) in zip(pairwise(days), pairwise(changed.after["flights"]), strict=True):
+        on_the_way = one["destination"] != changed.after["destination"]
+        if on_the_way and not {first, second} & had and _is_a_stay(one, other, changed.initial):
+            yield f"stays in {one['destination']} until {other['flight_number']} on {other['date']}"
+
+
+def _is_a_stay(one: Json, other: Json, state: EndState) -> bool:
+    flight = _flight(state, one["flight_number"])
+    if flight is None:
+        return False
+    try:
+        return _moment(one["date"], flight["scheduled_arrival_time_est"]).date() < date.fromisoformat(other["date"])
+    except (ValueError, OverflowError):
+        return False
+
+
 def _availability_faults(changed: ChangedReservation) -> Iterator[str]:
     """Every segment is one that the reservation had, at its price, or one that could be booked, at today's price.
 
@@ -150,4 +178,5 @@ def _seat_faults(number: str, taken: Counter[tuple[str, str, str]], initial: End
 
 
 itineraries_connect = for_each_reservation(_itinerary_faults)
+stops_are_short = for_each_reservation(_stay_faults)
 flights_available = for_each_reservation(_availability_faults)
