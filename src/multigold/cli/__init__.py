@@ -5,6 +5,7 @@ Exit status: 0 done; 1 done, and it found what it was asked to look for; 2 the i
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -13,6 +14,9 @@ from pathlib import Path
 
 def main() -> None:
     """Run the `multigold` command; every error that a user can meet becomes one sentence on standard error."""
+    # A command loads a database of half a million values that all stay: to walk them again and again for cycles that
+    # are not there is a tenth of its time.
+    gc.set_threshold(50_000, 20, 20)
     from multigold.cli._group import multigold
     from multigold.errors import MultigoldError
 
