@@ -93,14 +93,87 @@ def test_an_output_that_cannot_be_written_is_one_sentence(cli: Cli, tmp_path: Pa
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_broken_file_in_a_directory_does_not_keep_the_others_from_being_scored(cli: Cli, tmp_path: Path) -> None:
+BATCH = pytest.mark.parametrize(
+    ("command", "counted"),
+    [
+        (("rescore",), "9/13"),
+        (("rescore", "--check-recorded"), "12 agree, 0 differ"),
+        (("statistics", "--resamples", "0"), "9/13"),
+    ],
+    ids=["rescore", "check", "statistics"],
+)
+
+
+@BATCH
+@pytest.mark.parametrize("named", [("runs",), ("runs/broken.json", "runs/good.json")], ids=["directory", "files"])
+def test_a_broken_file_among_several_is_named_and_does_not_keep_the_others_from_being_counted(
+    cli: Cli, tmp_path: Path, command: tuple[str, ...], counted: str, named: tuple[str, ...]
+) -> None:
     (tmp_path / "runs").mkdir()
     shutil.copy(EXAMPLE, tmp_path / "runs" / "good.json")
     (tmp_path / "runs" / "broken.json").write_bytes(EXAMPLE.read_bytes()[:1000])
-    done = cli("rescore", "runs")
+    done = cli(*command, *named)
     assert done.returncode == 2
-    assert "9/13" in done.stdout
-    assert "1 of 2 files could not be read: runs/broken.json" in done.stderr
+    assert counted in done.stdout
+    lines = done.stdout.splitlines()
+    assert [line.count("runs/broken.json") for line in lines if "broken.json" in line] == [1]
+    assert "1 of 2 files could not be read: runs/broken.json: " in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@BATCH
+def test_where_every_file_is_broken_each_is_named(
+    cli: Cli, tmp_path: Path, command: tuple[str, ...], counted: str
+) -> None:
+    for name in ("a.json", "b.json"):
+        (tmp_path / name).write_bytes(EXAMPLE.read_bytes()[:1000])
+    done = cli(*command, "a.json", "b.json")
+    assert done.returncode == 2
+    assert all(name in done.stdout for name in ("a.json", "b.json"))
+    assert counted not in done.stdout
+    assert "2 of 2 files could not be read: a.json: " in done.stderr
+
+
+@BATCH
+def test_a_single_broken_file_is_one_sentence(cli: Cli, tmp_path: Path, command: tuple[str, ...], counted: str) -> None:
+    (tmp_path / "a.json").write_bytes(EXAMPLE.read_bytes()[:1000])
+    done = cli(*command, "a.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("multigold: a.json: ")
+
+
+@BATCH
+def test_a_file_of_another_kind_in_a_directory_is_left_out_and_told(
+    cli: Cli, tmp_path: Path, command: tuple[str, ...], counted: str
+) -> None:
+    (tmp_path / "runs").mkdir()
+    shutil.copy(EXAMPLE, tmp_path / "runs" / "good.json")
+    (tmp_path / "runs" / "settings.json").write_text('{"colour": "red"}')
+    done = cli(*command, "runs")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert counted in done.stdout
+    assert "runs/settings.json: left out" in done.stdout
+
+
+def test_a_check_writes_of_every_file_what_came_of_it(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    shutil.copy(EXAMPLE, tmp_path / "runs" / "good.json")
+    (tmp_path / "runs" / "broken.json").write_bytes(EXAMPLE.read_bytes()[:1000])
+    (tmp_path / "runs" / "settings.json").write_text('{"colour": "red"}')
+    done = cli("rescore", "--check-recorded", "runs", "--json", "-")
+    assert done.returncode == 2
+    files = {Path(file["name"]).stem: file for file in json.loads(done.stdout)["files"]}
+    assert {name: bool(file["problem"]) for name, file in files.items()} == {
+        "broken": True,
+        "good": False,
+        "settings": False,
+    }
+    assert {name: bool(file["left_out"]) for name, file in files.items()} == {
+        "broken": False,
+        "good": False,
+        "settings": True,
+    }
+    assert files["good"]["agree"] == 12
 
 
 @pytest.mark.parametrize("place", ["-", "out"])

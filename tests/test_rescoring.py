@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from multigold.errors import CallError, ResultsError
+from multigold.errors import CallError, DataError, ResultsError
 from multigold.model.verdict import Verdict
 from multigold.rendering.document import document, rescore_schema, verdict_json
 from multigold.rendering.tables import file_lines
@@ -183,6 +183,36 @@ def test_stored_verdicts_can_be_held_against_the_record(write: Write, data_dir: 
     path = store(rescore(write("a.json", *some_runs()), options=Options(data_dir=data_dir)), tmp_path / "v.json")
     (check,) = check_recorded(path)
     assert (check.runs, check.agree) == (6, 1)
+
+
+def test_a_check_stops_at_a_broken_file_or_goes_on_as_it_is_asked_to(
+    write: Write, data_dir: Path, tmp_path: Path
+) -> None:
+    good, broken = write("a.json", *some_runs()), tmp_path / "broken.json"
+    broken.write_text('{"simulations": [')
+    options = Options(data_dir=data_dir)
+    with pytest.raises(ResultsError, match=r"broken\.json"):
+        check_recorded(broken, good, options=options)
+    first, second = check_recorded(broken, good, options=options, keep_going=True)
+    assert (first.name, first.runs, bool(first.problem)) == (str(broken), 0, True)
+    assert (second.runs, second.problem) == (6, "")
+    assert (second,) == check_recorded(good, options=options)
+
+
+def test_a_check_without_the_benchmarks_data_counts_the_runs_or_stops_as_it_is_asked_to(
+    write: Write, tmp_path: Path
+) -> None:
+    path, options = write("a.json", *some_runs()), Options(data_dir=tmp_path / "nothing")
+    with pytest.raises(DataError):
+        check_recorded(path, options=options)
+    (check,) = check_recorded(path, options=options, keep_going=True)
+    assert (check.runs, check.agree, check.unscored) == (6, 0, {"environment_missing": check.recorded})
+    assert check.recorded > 0
+
+
+def test_a_check_of_nothing_is_no_answer() -> None:
+    with pytest.raises(CallError, match="nothing to check"):
+        check_recorded()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
@@ -12,7 +12,8 @@ import click
 
 from multigold.aggregation import STRATA
 from multigold.errors import CallError, MultigoldError
-from multigold.rescoring import Options, Progress
+from multigold.readers import find_sources
+from multigold.rescoring import Check, FileReport, Options, Progress
 from multigold.state.equivalence import EQUIVALENCES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -70,6 +71,22 @@ def strata_option(command: Command) -> Command:
 def make_options(values: dict[str, Any]) -> Options:
     """Return the scoring options of a command line."""
     return Options(**{**values, "equivalences": tuple(values.get("equivalences", ()))})
+
+
+def several(results: Sequence[str | Path]) -> bool:
+    """Tell whether RESULTS are more than one file, so that a broken one does not keep the others from being counted."""
+    return len(results) > 1 or (str(results[0]) != "-" and len(find_sources(results)) > 1)
+
+
+def stop_where_broken(files: Sequence[FileReport | Check]) -> None:
+    """End the command as a failure where a file of several could not be read: last, when the others are done.
+
+    Raises:
+        MultigoldError: Where there is such a file; the sentence has the first of them.
+    """
+    broken = [file for file in files if file.problem]
+    if broken:
+        raise MultigoldError(f"{len(broken)} of {len(files)} files could not be read: {broken[0].problem}")
 
 
 @contextmanager
@@ -161,8 +178,6 @@ def refuse_input(path: Path) -> None:
 
 
 def _is_among(path: Path, argument: str) -> bool:
-    from multigold.readers import find_sources
-
     try:
         sources = find_sources([argument])
     except MultigoldError:

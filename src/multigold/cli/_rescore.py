@@ -18,12 +18,13 @@ from multigold.cli._common import (
     print_all,
     progress_bar,
     scoring_options,
+    several,
+    stop_where_broken,
     strata_option,
     write_json,
 )
-from multigold.errors import CallError, MultigoldError
+from multigold.errors import CallError
 from multigold.model.verdict import Verdict
-from multigold.readers import find_sources
 from multigold.rescoring import FileReport, Options, check_recorded, in_force, paper_split, strata_note, stream
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def command(
 ) -> None:
     """Re-score stored RESULTS against every reading, and count by stratum.
 
-    RESULTS are files, directories, archives or patterns; - is standard input.
+    RESULTS are files, directories, archives or patterns; - is standard input. Of several, one that cannot be read is
+    named, the others are counted, and the exit status is 2.
     """
     options = make_options({**scoring, "strata": strata})
     if json_path is not None and json_path == html_path:
@@ -86,7 +88,7 @@ def _rescore(results: tuple[str, ...], options: Options, output: Output, jobs: i
     files: list[FileReport] = []
     changed: list[Verdict] = []
     with progress_bar() as progress, _writer(output.json) as writer:
-        for item in stream(*results, options=options, keep_going=_several(results), jobs=jobs, progress=progress):
+        for item in stream(*results, options=options, keep_going=several(results), jobs=jobs, progress=progress):
             if isinstance(item, FileReport):
                 files.append(item)
                 continue
@@ -103,14 +105,7 @@ def _rescore(results: tuple[str, ...], options: Options, output: Output, jobs: i
     if Path("-") not in (output.json, output.html):
         tables = report_tables(report, by_task=output.by_task) if report.overall else ["there are no runs to count"]
         print_all([*file_lines(files), *tables])
-    broken = [file for file in files if file.problem]
-    if broken:
-        raise MultigoldError(f"{len(broken)} of {len(files)} files could not be read: {broken[0].problem}")
-
-
-def _several(results: tuple[str, ...]) -> bool:
-    """Tell whether there is more than one file, so that a broken one does not keep the others from being scored."""
-    return len(results) > 1 or (results[0] != "-" and len(find_sources(results)) > 1)
+    stop_where_broken(files)
 
 
 def _write_page(
@@ -139,10 +134,11 @@ def _check(results: tuple[str, ...], options: Options, json_path: Path | None) -
     from multigold.rendering.document import check_json
     from multigold.rendering.tables import check_lines
 
-    checks = [check for path in results for check in check_recorded(path, options=options)]
+    checks = check_recorded(*results, options=options, keep_going=several(results))
     if json_path is not None:
         write_json(check_json(checks), json_path)
     if json_path != Path("-"):
-        print_all(list(check_lines(checks)))
+        print_all(check_lines(checks))
+    stop_where_broken(checks)
     if any(check.differ for check in checks):
         click.get_current_context().exit(1)

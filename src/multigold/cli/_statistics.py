@@ -15,6 +15,8 @@ from multigold.cli._common import (
     print_all,
     progress_bar,
     scoring_options,
+    several,
+    stop_where_broken,
     strata_option,
     write_json,
 )
@@ -81,15 +83,24 @@ def figure_options(command: Any) -> Any:
 def command(
     results: tuple[str, ...], json_path: Path | None, csv_path: Path | None, strata: str, **values: Any
 ) -> None:
-    """Compute every statistic of stored RESULTS: rates and intervals, gaps, pass^k, variances, sides, what-ifs."""
+    """Compute every statistic of stored RESULTS: rates and intervals, gaps, pass^k, variances, sides, what-ifs.
+
+    Of several files, one that cannot be read is named, the others are counted, and the exit status is 2.
+    """
     from multigold.rendering.figures import figure_tables, figures_json, write_csv
+    from multigold.rendering.tables import file_lines
 
     settings = Settings(
         **{name: values.pop(name) for name in ("column", "missing", "seed", "resamples", "level", "by")}
     )
     options = make_options({**values, "strata": strata})
     with progress_bar() as progress:
-        rescoring = rescore(*results, options=options, progress=progress)
+        rescoring = rescore(*results, options=options, keep_going=several(results), progress=progress)
+    unread = file_lines(file for file in rescoring.files if file.problem or not file.format)
+    to_terminal = Path("-") not in (json_path, csv_path)
+    if not rescoring.verdicts and any(file.problem for file in rescoring.files):
+        print_all(unread if to_terminal else [])
+        stop_where_broken(rescoring.files)
     summary = Summary(options.strata, paper_split=paper_split(options))
     found = figures(rows_of(rescoring.verdicts, settings.column, summary), settings)
     if json_path is not None:
@@ -97,6 +108,7 @@ def command(
     if csv_path is not None:
         with opened_for_writing(csv_path) as stream:
             write_csv(found, stream)
-    if Path("-") not in (json_path, csv_path):
+    if to_terminal:
         note = f"Strata: {summary.report(note=strata_note(rescoring.files)).strata_note}."
-        print_all([settings.described(), *figure_tables(found), note])
+        print_all([*unread, settings.described(), *figure_tables(found), note])
+    stop_where_broken(rescoring.files)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import resources
 from typing import Any, TextIO
 
@@ -126,9 +126,9 @@ def _fidelity(verdict: Verdict) -> dict[str, Json]:
     return {name: getattr(fidelity, name) for name in names}
 
 
-def check_json(checks: list[Check]) -> dict[str, Json]:
+def check_json(checks: Iterable[Check]) -> dict[str, Json]:
     """Return what `--check-recorded` found as plain data."""
-    names = ("name", "runs", "recorded", "agree", "spelling", "no_gold")
+    names = ("name", "runs", "recorded", "agree", "spelling", "no_gold", "problem", "left_out")
     return {
         "schema": "multigold/check/1",
         "files": [

@@ -158,10 +158,15 @@ def file_lines(files: Iterable[FileReport]) -> list[str]:
     lines = []
     for file in files:
         if file.format or file.problem:
-            lines.append(printable(f"{file.name}: {file.problem or _file_detail(file)}"))
+            lines.append(printable(_line_of(file.name, file.problem or _file_detail(file))))
             lines += [printable(f"  {line}") for line in (*_fidelity_lines(file), *_beside_lines(file))]
         lines += [printable(f"  {file.name if not file.format else 'warning'}: {warning}") for warning in file.warnings]
     return lines
+
+
+def _line_of(name: str, text: str) -> str:
+    """Return what is said of a file after its name, which a problem mostly begins with."""
+    return text if text.startswith(f"{name}: ") else f"{name}: {text}"
 
 
 def _file_detail(file: FileReport) -> str:
@@ -210,6 +215,9 @@ def check_lines(checks: Iterable[Check]) -> list[str]:
     """Return what `--check-recorded` found, a line per file and one for each run that differs."""
     lines = []
     for check in checks:
+        if check.problem or check.left_out:
+            lines.append(printable(_line_of(check.name, check.problem or f"left out: {check.left_out}")))
+            continue
         unscored = ", ".join(f"{number} {code}" for code, number in check.unscored.items()) or "0"
         counted = f"{check.runs} runs, {check.recorded} with a recorded database verdict: {check.agree} agree"
         rest = f"{len(check.differ)} differ, unscored {unscored}, {check.no_gold} without a gold"

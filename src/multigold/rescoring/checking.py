@@ -9,10 +9,12 @@ from pathlib import Path
 
 import attrs
 
-from multigold.model.verdict import Verdict
-from multigold.readers import Run, find_sources
-from multigold.rescoring.desk import Desk, Place, judge_run
-from multigold.rescoring.options import Options
+from multigold.errors import CallError, DataError
+from multigold.model.verdict import Reason, Verdict
+from multigold.readers import ResultsFile, Run, Source, find_sources
+from multigold.rescoring.desk import Desk, Place, judge_run, unscored_run
+from multigold.rescoring.going_on import each_source
+from multigold.rescoring.options import FileReport, Options
 from multigold.scoring import follow
 from multigold.state.canonical import Json
 from multigold.state.database import GONE, EndState
@@ -31,43 +33,64 @@ class Check:
         unscored: Runs with a recorded verdict that we cannot score: reason code to number.
         spelling: Runs that match only because a whole float equals the int (tau2's hash keeps `1` and `1.0` apart).
         no_gold: Runs with a recorded verdict of a task for which the benchmark states no gold; tau2 says they match.
+        problem: Why nothing of it could be read; empty where something could.
+        left_out: Why it was left out, where it was only found in a directory and holds no results; empty otherwise.
     """
 
     name: str
-    runs: int
-    recorded: int
-    agree: int
-    differ: tuple[str, ...]
-    unscored: Mapping[str, int]
-    spelling: int
-    no_gold: int
+    runs: int = 0
+    recorded: int = 0
+    agree: int = 0
+    differ: tuple[str, ...] = ()
+    unscored: Mapping[str, int] = attrs.field(factory=dict)
+    spelling: int = 0
+    no_gold: int = 0
+    problem: str = ""
+    left_out: str = ""
 
 
-def check_recorded(path: str | Path, *, options: Options | None = None) -> tuple[Check, ...]:
+def check_recorded(*paths: str | Path, options: Options | None = None, keep_going: bool = False) -> tuple[Check, ...]:
     """Hold the strict single-gold verdict of every run against the database verdict recorded in the file.
 
     Args:
-        path: A results file, or what holds several.
+        paths: Result files, or what holds several, at least one.
         options: How they are re-scored; see `Options`.
+        keep_going: Whether a file that cannot be read is told in its check, instead of raising.
 
     Returns:
         A check per results file.
 
     Raises:
-        ResultsError: Where the file cannot be read.
-        DataError: Where the benchmark's own data is missing.
+        CallError: Where no file is named.
+        ResultsError: Where a file cannot be read and `keep_going` is False.
+        DataError: Where the benchmark's own data is missing, and `keep_going` is False.
     """
+    if not paths:
+        raise CallError("there is nothing to check", remedy="Name at least one results file.")
     desk = Desk(options or Options())
-    return tuple(_check(desk.place(results), desk) for source in find_sources([path]) for results in desk.open(source))
+
+    def work(source: Source) -> Iterator[Check]:
+        opened = desk.open(source)
+        for results in opened:
+            yield _check(results, desk, may_lack_data=keep_going or len(opened) > 1)
+
+    found = each_source(find_sources(paths), work, keep_going=keep_going)
+    return tuple(item if isinstance(item, Check) else _unread(item) for item in found)
 
 
-def _check(place: Place, desk: Desk) -> Check:
+def _unread(report: FileReport) -> Check:
+    left_out = "; ".join(report.warnings).removeprefix("left out: ")
+    return Check(name=report.name, problem=report.problem, left_out=left_out)
+
+
+def _check(results: ResultsFile, desk: Desk, *, may_lack_data: bool) -> Check:
+    place, missing = _place(results, desk, may_lack_data=may_lack_data)
     counts, unscored, differ = Counter[str](), Counter[str](), []
     for run in place.results.runs:
         counts["runs"] += 1
         if run.trajectory.recorded.db_match is None:
             continue
-        verdict = judge_run(run, place, desk)
+        verdict = judge_run(run, place, desk) if missing is None else unscored_run(run, missing)
         kind = _kind(verdict)
         counts[kind] += 1
         if kind == "unscored" and verdict.reason is not None:
@@ -87,6 +110,17 @@ def _check(place: Place, desk: Desk) -> Check:
         spelling=counts["spelling"],
         no_gold=counts["no_gold"],
     )
+
+
+def _place(results: ResultsFile, desk: Desk, *, may_lack_data: bool) -> tuple[Place, Reason | None]:
+    """Return what a file's runs are scored with; where its data is missing and that may be, nothing and the reason."""
+    try:
+        return desk.place(results), None
+    except DataError as error:
+        if not may_lack_data:
+            raise
+        reason = Reason(code="environment_missing", sentence=str(error))
+        return Place(results=results, environment=None, catalogue=None), reason
 
 
 def _kind(verdict: Verdict) -> str:
