@@ -176,6 +176,28 @@ def test_a_check_writes_of_every_file_what_came_of_it(cli: Cli, tmp_path: Path) 
     assert files["good"]["agree"] == 12
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--html", "page.html"),
+        ("--jobs", "2"),
+        ("--by-task",),
+        ("--equivalence", "unordered"),
+        ("--contested",),
+        ("--strata", "paper"),
+    ],
+    ids=lambda options: options[0],
+)
+def test_a_check_of_the_record_refuses_what_it_would_not_look_at(
+    cli: Cli, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    done = cli("rescore", "--check-recorded", EXAMPLE, *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"has no use for {options[0]}" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "page.html").exists()
+
+
 @pytest.mark.parametrize("place", ["-", "out"])
 def test_json_and_page_do_not_share_a_place(cli: Cli, place: str) -> None:
     done = cli("rescore", EXAMPLE, "--json", place, "--html", place)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
+from click.core import ParameterSource
 
 from multigold.aggregation import Report, Summary
 from multigold.cli._common import (
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
     "--check-recorded",
     "check",
     is_flag=True,
-    help="Only hold the strict single-gold verdict against the recorded one; exit status 1 where one differs.",
+    help="Only hold the strict single-gold verdict against the recorded one; exit status 1 where one differs. Options "
+    "of readings, tables and processes have no meaning beside it.",
 )
 @strata_option
 @scoring_options
@@ -61,6 +63,8 @@ def command(
     named, the others are counted, and the exit status is 2.
     """
     options = make_options({**scoring, "strata": strata})
+    if check:
+        _refuse_beside_check()
     if json_path is not None and json_path == html_path:
         raise CallError("--json and --html would write to the same place", remedy="Name two files.")
     if check:
@@ -128,6 +132,25 @@ def _writer(path: Path | None) -> Iterator[DocumentWriter | None]:
 
     with opened_for_writing(path) as target:
         yield DocumentWriter(target)
+
+
+_NOT_BESIDE_CHECK = ("html_path", "by_task", "jobs", "equivalences", "contested", "strata", "gold_sets")
+
+
+def _refuse_beside_check() -> None:
+    """Refuse what `--check-recorded` would not look at: it compares one gold strictly, here, and makes no tables."""
+    context = click.get_current_context()
+    given = [
+        parameter.opts[-1]
+        for parameter in context.command.params
+        if parameter.name in _NOT_BESIDE_CHECK
+        and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise CallError(
+            f"--check-recorded holds one gold, strictly, against the record and has no use for {', '.join(given)}",
+            remedy="Leave out one or the other.",
+        )
 
 
 def _check(results: tuple[str, ...], options: Options, json_path: Path | None) -> None:
