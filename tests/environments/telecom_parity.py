@@ -20,6 +20,7 @@ from retail_parity import kind_of_refusal
 from multigold.environments.base import Drafts, Environment, step
 from multigold.environments.telecom import build
 from multigold.environments.telecom.records import AGENT_LISTS
+from multigold.errors import DataError
 from multigold.model.task import ToolCall
 from multigold.state.database import Database, EndState
 
@@ -132,12 +133,8 @@ class Pair:
         Raises:
             AssertionError: At the first difference.
         """
-        actions = list(actions)
-        self.tau2.reset()
-        self.tau2.prepare(actions)
-        assert self.environment.prepare is not None
-        start = self.environment.prepare(self.environment.initial, {"initialization_actions": actions})
-        assert port_text(start) == self.tau2.text(), actions
+        start = self.start(list(actions))
+        assert start is not None, actions
         drafts, done, answers = Drafts(start), [], []
         for call in calls:
             done.append(call)
@@ -149,6 +146,24 @@ class Pair:
         end = drafts.freeze()
         assert port_text(end) == self.tau2.text(), shown(done)
         return answers, end
+
+    def start(self, actions: list[Json]) -> EndState | None:
+        """Set a scene on both sides; None where neither can set it.
+
+        Raises:
+            AssertionError: Where one side alone can, or they differ.
+        """
+        assert self.environment.prepare is not None
+        self.tau2.reset()
+        try:
+            self.tau2.prepare(actions)
+        except Exception:
+            with pytest.raises(DataError):
+                self.environment.prepare(self.environment.initial, {"initialization_actions": actions})
+            return None
+        start = self.environment.prepare(self.environment.initial, {"initialization_actions": actions})
+        assert port_text(start) == self.tau2.text(), actions
+        return start
 
     def _call(self, drafts: Drafts, call: ToolCall, synchronise: bool) -> Answer:
         outcome = step(self.environment, drafts, call, synchronise=synchronise)

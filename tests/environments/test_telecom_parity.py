@@ -308,7 +308,10 @@ ASSERTED = (
 @given(data=st.data())
 def test_generated_scenes_and_sequences_end_as_in_tau2(tiny_pair: Pair, data: st.DataObject) -> None:
     calls = data.draw(st.lists(calls_of(tiny_pair.environment), max_size=12))
-    _, end = tiny_pair.run(calls, actions=data.draw(scenes()), synchronise=data.draw(st.booleans()))
+    scene = data.draw(scenes())
+    if tiny_pair.start(scene) is None:
+        return  # a bill was asked for twice, which fails on both sides
+    _, end = tiny_pair.run(calls, actions=scene, synchronise=data.draw(st.booleans()))
     for side, name, arguments in ASSERTED:
         assertion = {"env_type": side, "func_name": name, "arguments": arguments, "assert_value": True}
         try:
