@@ -138,6 +138,21 @@ def test_show_names_the_reading_matched_and_for_the_others_just_the_fields_that_
 
 
 @pytest.mark.usefixtures("airline_data")
+def test_show_adds_the_calls_where_it_is_asked_to_one_a_line(cli: Cli) -> None:
+    plain = cli("show", EXAMPLE, "--task", "32", "--trial", "3").out
+    done = cli("show", EXAMPLE, "--task", "32", "--trial", "3", "--calls")
+    assert (done.status, done.err) == (0, "")
+    lines = done.out.splitlines()
+    first = lines.index("calls: 4 (3 may change the database)") + 1
+    assert [line.split()[:3] for line in lines[first : first + 4]] == [
+        ["0", "agent", "get_reservation_details"],
+        *(["123"[n], "agent", "*"] for n in range(3)),
+    ]
+    assert "calls:" not in plain
+    assert "\x1b" not in done.out
+
+
+@pytest.mark.usefixtures("airline_data")
 def test_check_recorded_agrees_and_exits_1_where_a_record_is_another(cli: Cli, tmp_path: Path) -> None:
     assert cli("rescore", "--check-recorded", EXAMPLE).status == 0
     document = example()
@@ -305,7 +320,8 @@ def test_control_characters_in_a_file_never_reach_the_terminal(cli: Cli, tmp_pat
     document["info"]["agent_info"]["llm"] = "evil\x1b[31m\x07 <script>"
     document["simulations"][0]["id"] = "run\x1b]0;title\x07"
     path = write(tmp_path / "r.json", document)
-    for done in (cli("rescore", path), cli("show", path, "--task", "2"), cli("rescore", "--check-recorded", path)):
+    shown = cli("show", path, "--task", "2", "--calls")
+    for done in (cli("rescore", path), shown, cli("rescore", "--check-recorded", path)):
         assert not set(done.out) & {"\x1b", "\x07"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -113,11 +114,20 @@ def progress_bar() -> Iterator[Progress | None]:
         yield advance
 
 
+PIPE_WIDTH = 240
+"""Characters to a line where the output is no terminal."""
+
+
+def output_width() -> int:
+    """Return how many characters a line may have: what the terminal has, wide in a pipe."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
+
+
 def print_all(renderables: list[Any]) -> None:
     """Print tables and lines on standard output; wide and plain in a pipe, so that nothing is cut."""
     from rich.console import Console
 
-    console = Console(markup=False, highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else 240)
+    console = Console(markup=False, highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
     with console.capture() as captured:  # rich itself would end the process where the reader has gone
         for renderable in renderables:
             console.print(renderable)

@@ -9,10 +9,12 @@ from typing import Any
 import attrs
 import click
 
-from multigold.cli._common import make_options, scoring_options, strata_option
+from multigold.cli._common import make_options, output_width, scoring_options, strata_option
 from multigold.errors import CallError
 from multigold.model.verdict import Verdict
+from multigold.rendering.calls import call_heading, call_lines, call_notes
 from multigold.rescoring import rescore_runs
+from multigold.rescoring.calls import CallKind, FollowedRun, followed_runs
 from multigold.state.explain import printable
 
 
@@ -20,20 +22,27 @@ from multigold.state.explain import printable
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option("--task", "task_id", required=True, metavar="ID", help="The task's id.")
 @click.option("--trial", type=int, help="Only this trial; all of them without it.")
+@click.option("--calls", is_flag=True, help="Add the run's calls in order, each with what came of it.")
 @click.option("--limit", type=click.IntRange(min=1), default=30, show_default=True, help="Lines per reading.")
 @strata_option
 @scoring_options
-def command(results: Path, task_id: str, trial: int | None, limit: int, strata: str, **scoring: Any) -> None:
+def command(
+    results: Path, task_id: str, trial: int | None, calls: bool, limit: int, strata: str, **scoring: Any
+) -> None:
     """Hold every reading against the runs of one task in RESULTS: matched, or the fields that differ.
 
-    A field that differs is written as what the reading has -> what the run has.
+    A field that differs is written as what the reading has -> what the run has. With --calls, a call that may change
+    the database is marked *, and arguments are cut to the width of the terminal.
     """
     options = make_options({**scoring, "strata": strata})
-    verdicts = rescore_runs(results, task_id=task_id, trial=trial, options=options)
-    if not verdicts:
+    runs = followed_runs(results, task_id=task_id, trial=trial, options=options)
+    if not runs:
         trial_text = "" if trial is None else f" with trial {trial}"
         raise CallError(f"there is no run of task {task_id!r}{trial_text}", where=str(results))
-    click.echo("\n\n".join([*(_text(verdict, limit) for verdict in verdicts), *_notes(verdicts)]))
+    verdicts = tuple(run.verdict for run in runs)
+    texts = (_text(run.verdict, limit) + (f"\n{_calls_text(run)}" if calls else "") for run in runs)
+    marks = call_notes(call for run in runs for call in run.calls or () if calls)
+    click.echo("\n\n".join([*texts, *_notes(verdicts), *([marks] if marks else [])]))
     if strata != "extended" and not any(verdict.loopholes for verdict in verdicts):
         extended = attrs.evolve(options, strata="extended")
         if any(verdict.loopholes for verdict in rescore_runs(results, task_id=task_id, trial=trial, options=extended)):
@@ -53,3 +62,13 @@ def _text(verdict: Verdict, limit: int) -> str:
     record = f"recorded reward {recorded.reward}, recorded database match {recorded.db_match}"
     heading = f"{run}: {ended}, {record}"
     return f"{printable(heading)}\n{verdict.explain(limit=limit)}"
+
+
+_STYLES: dict[CallKind, dict[str, Any]] = {"read": {"dim": True}, "generic": {"dim": True}, "write": {"bold": True}}
+
+
+def _calls_text(run: FollowedRun) -> str:
+    lines = call_lines(run.calls or (), width=output_width())
+    return "\n".join(
+        [call_heading(run.calls), *(click.style(line.text, **_STYLES.get(line.kind, {})) for line in lines)]
+    )
