@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from multigold.environments.airline import queries, tools
 from multigold.environments.airline.conventions import CONVENTIONS
 from multigold.environments.airline.invariants import INVARIANTS
-from multigold.environments.base import Environment, tool_table
-from multigold.state.database import Database, EndState
+from multigold.environments.base import tool_table
+from multigold.environments.common import calculate, one_sided, transfer_to_human_agents
 
 NAME = "tau2-airline"
 
@@ -20,7 +22,7 @@ TOOLS = tool_table(
             queries.search_direct_flight,
             queries.search_onestop_flight,
         ),
-        "generic": (queries.calculate, queries.transfer_to_human_agents),
+        "generic": (calculate, transfer_to_human_agents),
         "write": (
             tools.book_reservation,
             tools.cancel_reservation,
@@ -32,19 +34,5 @@ TOOLS = tool_table(
     }
 )
 
-
-def build(database: Database, *, data_digest: str = "") -> Environment:
-    """Return the airline environment on a database.
-
-    Args:
-        database: tau2's `db.json` of the domain: the tables `flights`, `users` and `reservations`.
-        data_digest: SHA-256 of the file that it was read from; empty where unknown.
-    """
-    return Environment(
-        name=NAME,
-        initial=EndState(database),
-        tools=TOOLS,
-        invariants=INVARIANTS,
-        conventions=CONVENTIONS,
-        data_digest=data_digest,
-    )
+build = partial(one_sided, NAME, TOOLS, CONVENTIONS, INVARIANTS)
+"""`build(database, data_digest=...)` is the environment on tau2's `db.json`: `flights`, `users` and `reservations`."""

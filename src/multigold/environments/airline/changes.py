@@ -12,15 +12,16 @@ from typing import TypeAlias
 import attrs
 
 from multigold.environments.base import Invariant
+from multigold.environments.common import changed_records
 from multigold.state.canonical import Json
-from multigold.state.database import GONE, EndState, same_record
+from multigold.state.database import GONE, EndState
 
 CABINS = ("basic_economy", "economy", "business")
 
 _Check: TypeAlias = Callable[[Json], bool]
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, eq=False, repr=False)
 class ChangedReservation:
     """A reservation that differs between two states.
 
@@ -64,18 +65,9 @@ def flight_days(reservation: Json) -> list[tuple[str, str]]:
     return [(segment["flight_number"], segment["date"]) for segment in reservation["flights"]]
 
 
-def touched(initial: EndState, end: EndState, table: str) -> Iterator[tuple[str, Json, Json]]:
-    """Yield (id, before, after) for each record of a table that differs; `GONE` where there is none."""
-    for name, record_id in initial.agent.touched(end.agent):
-        if name == table:
-            before, after = initial.agent.find(table, record_id), end.agent.find(table, record_id)
-            if not same_record(before, after):
-                yield record_id, before, after
-
-
 def changed_reservations(initial: EndState, end: EndState) -> Iterator[ChangedReservation | str]:
     """Yield each reservation that differs; a fault, as a sentence, where it is gone or not a proper reservation."""
-    for reservation_id, before, after in touched(initial, end, "reservations"):
+    for reservation_id, before, after in changed_records(initial, end, "reservations"):
         fault = "is gone" if after is GONE else reservation_fault(after)
         if fault is None and before is not GONE:
             fault = reservation_fault(before)

@@ -18,7 +18,6 @@ from multigold.environments.airline.changes import (
     ChangedReservation,
     changed_reservations,
     for_each_reservation,
-    touched,
 )
 from multigold.environments.airline.money import balances_follow_payments, payments_cover_changes
 from multigold.environments.airline.tools import NOW, RESERVATION_IDS
@@ -29,6 +28,7 @@ from multigold.environments.airline.trips import (
     stops_are_short,
 )
 from multigold.environments.base import Invariant
+from multigold.environments.common import changed_records
 from multigold.state.canonical import Json, same
 from multigold.state.database import GONE, EndState
 
@@ -80,10 +80,10 @@ def records_belong(initial: EndState, end: EndState) -> Iterator[str]:
     """
     yield from for_each_reservation(_reservation_faults)(initial, end)
     booked = _booked_by_user(initial, end)
-    for user_id in sorted(booked.keys() | {user_id for user_id, _, _ in touched(initial, end, "users")}):
+    for user_id in sorted(booked.keys() | {user_id for user_id, _, _ in changed_records(initial, end, "users")}):
         before, after = initial.agent.find("users", user_id), end.agent.find("users", user_id)
         yield from (f"user {user_id} {fault}" for fault in _user_faults(before, after, booked.get(user_id, [])))
-    for number, before, after in touched(initial, end, "flights"):
+    for number, before, after in changed_records(initial, end, "flights"):
         if GONE in (before, after):
             yield f"flight {number} is not there before and after"
     for table, record_id in initial.agent.touched(end.agent):

@@ -6,16 +6,14 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import TypeAlias
 
-import attrs
-
 from multigold.environments.airline.changes import (
     ChangedReservation,
     changed_reservations,
     for_each_reservation,
     payment_methods,
-    touched,
 )
 from multigold.environments.airline.tools import BAG_PRICE, CERTIFICATE_IDS, INSURANCE_PRICE
+from multigold.environments.common import changed_records
 from multigold.state.canonical import Json, same
 from multigold.state.database import EndState
 
@@ -72,15 +70,9 @@ def _fare(reservation: Json) -> float:
     return sum(prices) * len(reservation["passengers"])
 
 
-@attrs.frozen(kw_only=True)
-class _Spending:
-    """The payments that one reservation added, refunds of a cancellation apart."""
-
-    payments: list[Json]
-    booked: bool
-
-
 _Methods: TypeAlias = Mapping[str, Json]
+_Spending: TypeAlias = tuple[list[Json], bool]
+"""The payments that one reservation added, refunds of a cancellation apart, and whether it is a new one."""
 
 
 def balances_follow_payments(initial: EndState, end: EndState) -> Iterator[str]:
@@ -92,7 +84,7 @@ def balances_follow_payments(initial: EndState, end: EndState) -> Iterator[str]:
     """
     spendings: dict[str, list[_Spending]] = {}
     yield from _collect_spendings(initial, end, spendings)
-    users = spendings.keys() | {user_id for user_id, _, _ in touched(initial, end, "users")}
+    users = spendings.keys() | {user_id for user_id, _, _ in changed_records(initial, end, "users")}
     for user_id in sorted(users):
         before, after = (payment_methods(state.agent.find("users", user_id)) for state in (initial, end))
         if before is None or after is None:
@@ -112,8 +104,7 @@ def _collect_spendings(initial: EndState, end: EndState, spendings: dict[str, li
         if isinstance(added, str):
             yield f"reservation {changed.id} {added}"
         else:
-            spending = _Spending(payments=added, booked=changed.before is None)
-            spendings.setdefault(changed.after["user_id"], []).append(spending)
+            spendings.setdefault(changed.after["user_id"], []).append((added, changed.before is None))
 
 
 def _profile_faults(before: _Methods, after: _Methods, spendings: list[_Spending]) -> Iterator[str]:
@@ -139,21 +130,21 @@ def _is_certificate(method_id: str, method: Json) -> bool:
 
 
 def _source_faults(before: _Methods, spendings: list[_Spending]) -> Iterator[str]:
-    for spending in spendings:
-        for payment in spending.payments:
+    for payments, booked in spendings:
+        for payment in payments:
             method_id = payment["payment_id"]
             source = before[method_id]["source"] if method_id in before else None
             if source is None and method_id in CERTIFICATE_IDS:
                 source = "certificate"
             if source is None:
                 yield f"pays with {method_id}, which is not in the profile"
-            elif source == "certificate" and not spending.booked:
+            elif source == "certificate" and not booked:
                 yield f"pays for an update with {method_id}"
 
 
 def _amounts_on(method_id: str, spendings: list[_Spending]) -> list[list[float]]:
     """Return the amounts that each reservation added on a payment method, in order, for those that added any."""
-    groups = [[p["amount"] for p in spending.payments if p["payment_id"] == method_id] for spending in spendings]
+    groups = [[p["amount"] for p in payments if p["payment_id"] == method_id] for payments, _ in spendings]
     return [group for group in groups if group]
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from multigold.environments import arithmetic
 from multigold.environments.base import RefusalError
+from multigold.environments.common import finder
 from multigold.state.canonical import Json
 from multigold.state.database import Draft
 
@@ -38,31 +38,9 @@ AIRPORTS = {
 """IATA code to city, in the order in which tau2 lists them."""
 
 
-def find_user(draft: Draft, user_id: Json) -> Json:
-    """Return a user, to be read only.
-
-    Raises:
-        RefusalError: Where there is none.
-    """
-    return _find(draft, "users", "User", user_id)
-
-
-def find_reservation(draft: Draft, reservation_id: Json) -> Json:
-    """Return a reservation, to be read only.
-
-    Raises:
-        RefusalError: Where there is none.
-    """
-    return _find(draft, "reservations", "Reservation", reservation_id)
-
-
-def find_flight(draft: Draft, flight_number: Json) -> Json:
-    """Return a flight with all its dates, to be read only.
-
-    Raises:
-        RefusalError: Where there is none.
-    """
-    return _find(draft, "flights", "Flight", flight_number)
+find_user = finder("users", "User {id} not found")
+find_reservation = finder("reservations", "Reservation {id} not found")
+find_flight = finder("flights", "Flight {id} not found")
 
 
 def find_flight_day(draft: Draft, flight_number: Json, date: Json) -> Json:
@@ -76,12 +54,6 @@ def find_flight_day(draft: Draft, flight_number: Json, date: Json) -> Json:
     if date not in flight["dates"]:
         raise RefusalError(f"Flight {flight_number} not found on date {date}")
     return flight["dates"][date]
-
-
-def _find(draft: Draft, table: str, title: str, record_id: Json) -> Json:
-    if not draft.has(table, record_id):
-        raise RefusalError(f"{title} {record_id} not found")
-    return draft.get(table, record_id)
 
 
 def show_reservation(reservation: Json) -> Json:
@@ -176,17 +148,3 @@ def _show_flight(flight: Json, day: Json) -> dict[str, Json]:
         "available_seats": day["available_seats"],
         "prices": day["prices"],
     }
-
-
-def calculate(draft: Draft, expression: Json) -> Json:  # noqa: ARG001 - every tool is given the draft
-    """Return the value of an arithmetic expression as text.
-
-    Raises:
-        RefusalError: Where it is no expression (`multigold.environments.arithmetic`).
-    """
-    return arithmetic.calculate(expression)
-
-
-def transfer_to_human_agents(draft: Draft, summary: Json) -> Json:  # noqa: ARG001 - the hand-over leaves no trace
-    """Hand the user over to a human agent."""
-    return "Transfer successful"

@@ -12,8 +12,8 @@ from multigold.environments.airline.changes import (
     changed_reservations,
     flight_days,
     for_each_reservation,
-    touched,
 )
+from multigold.environments.common import changed_records
 from multigold.state.canonical import Json, clone, same
 from multigold.state.database import GONE, EndState
 
@@ -157,7 +157,7 @@ def seats_follow_bookings(initial: EndState, end: EndState) -> Iterator[str]:
         elif changed.before is None:
             for number, day in flight_days(changed.after):
                 taken[number, day, changed.after["cabin"]] += changed.seats
-    numbers = {number for number, _, _ in taken} | {number for number, _, _ in touched(initial, end, "flights")}
+    numbers = {number for number, _, _ in taken} | {number for number, _, _ in changed_records(initial, end, "flights")}
     for number in sorted(numbers):
         yield from _seat_faults(number, taken, initial, end)
 

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from multigold.environments.base import Invariant
+from multigold.environments.common import changed_records
 from multigold.environments.retail.queries import OPTIONAL_FIELDS
 from multigold.environments.retail.tools import CANCEL_REASONS
 from multigold.state.canonical import Json, same
@@ -40,16 +41,9 @@ _NOTED: Mapping[str, frozenset[str]] = {
 """Status to the optional fields that an order has then; none for any other."""
 
 
-def _changed(initial: EndState, end: EndState, table: str) -> Iterator[tuple[str, Json, Json]]:
-    """Yield id, record before and record after (`GONE` where there is none) of what differs in a table."""
-    for touched, record_id in end.agent.touched(initial.agent):
-        before, after = initial.agent.find(touched, record_id), end.agent.find(touched, record_id)
-        if touched == table and (before is GONE or after is GONE or not same(before, after)):
-            yield record_id, before, after
-
-
 def _changed_orders(initial: EndState, end: EndState) -> Iterator[tuple[str, Json, Json]]:
-    return ((i, before, after) for i, before, after in _changed(initial, end, "orders") if GONE not in (before, after))
+    changes = changed_records(initial, end, "orders")
+    return ((i, before, after) for i, before, after in changes if GONE not in (before, after))
 
 
 def _net(order: Json, payment_method_id: str | None = None) -> float:
@@ -74,9 +68,9 @@ def payments_add_up(initial: EndState, end: EndState) -> Iterable[str]:
 
 def gift_cards_follow_payments(initial: EndState, end: EndState) -> Iterable[str]:
     """A gift card's balance moves by what its user's orders are paid with it and refunded to it."""
-    orders = list(_changed(initial, end, "orders"))
+    orders = list(changed_records(initial, end, "orders"))
     owners = {order["user_id"] for _, before, after in orders for order in (before, after) if order is not GONE}
-    for user_id in sorted(owners | {user_id for user_id, _, _ in _changed(initial, end, "users")}):
+    for user_id in sorted(owners | {user_id for user_id, _, _ in changed_records(initial, end, "users")}):
         before, after = (_gift_cards(state, user_id) for state in (initial, end))
         if before.keys() != after.keys():
             yield f"user {user_id} has other gift cards than before"
@@ -114,7 +108,7 @@ def _fault_of_item(item: Json, end: EndState) -> str:
 
 def statuses_fit(initial: EndState, end: EndState) -> Iterable[str]:
     """Orders move between statuses as the tools allow, and note what goes with the status that they have."""
-    for order_id, before, after in _changed(initial, end, "orders"):
+    for order_id, before, after in changed_records(initial, end, "orders"):
         if before is GONE or after is GONE:
             yield f"order {order_id} was {'added' if before is GONE else 'removed'}"
             continue

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 
-from multigold.environments import arithmetic
 from multigold.environments.base import RefusalError
+from multigold.environments.common import finder
 from multigold.state.canonical import Json
 from multigold.state.database import Draft
 
@@ -24,22 +24,9 @@ OPTIONAL_FIELDS = (
 """Fields of an order that tau2's model has as null until something is asked for; the data file leaves them out."""
 
 
-def find_order(draft: Draft, order_id: Json) -> Json:
-    """Return an order, to be read only.
-
-    Raises:
-        RefusalError: Where there is none.
-    """
-    return _find(draft, "orders", "Order", order_id)
-
-
-def find_user(draft: Draft, user_id: Json) -> Json:
-    """Return a user, to be read only.
-
-    Raises:
-        RefusalError: Where there is none.
-    """
-    return _find(draft, "users", "User", user_id)
+find_order = finder("orders", "Order not found")
+find_user = finder("users", "User not found")
+find_product = finder("products", "Product not found")
 
 
 def find_payment_method(draft: Draft, user_id: Json, payment_method_id: Json) -> Json:
@@ -62,7 +49,7 @@ def find_variant(draft: Draft, product_id: Json, item_id: Json) -> Json:
         RefusalError: Where there is no such product, or it has no such variant.
         TypeError: Where the id cannot be looked up (a list); to `step` that is a refusal as any other.
     """
-    variants = _find(draft, "products", "Product", product_id)["variants"]
+    variants = find_product(draft, product_id)["variants"]
     if item_id not in variants:
         raise RefusalError("Variant not found")
     return variants[item_id]
@@ -78,12 +65,6 @@ def find_item(order: Json, item_id: Json) -> Json:
         if item["item_id"] == item_id:
             return item
     raise RefusalError(f"Item {item_id} not found")
-
-
-def _find(draft: Draft, table: str, title: str, record_id: Json) -> Json:
-    if not draft.has(table, record_id):
-        raise RefusalError(f"{title} not found")
-    return draft.get(table, record_id)
 
 
 def show_order(order: Json) -> Json:
@@ -137,7 +118,7 @@ def get_product_details(draft: Draft, product_id: Json) -> Json:
     Raises:
         RefusalError: Where there is no such product.
     """
-    return _find(draft, "products", "Product", product_id)
+    return find_product(draft, product_id)
 
 
 def get_user_details(draft: Draft, user_id: Json) -> Json:
@@ -153,17 +134,3 @@ def list_all_product_types(draft: Draft) -> Json:
     """Return the products' names and ids, as the text of a JSON object."""
     products = (draft.get("products", product_id) for product_id in draft.ids("products"))
     return json.dumps({product["name"]: product["product_id"] for product in products}, sort_keys=True)
-
-
-def calculate(draft: Draft, expression: Json) -> Json:  # noqa: ARG001 - every tool is given the draft
-    """Return the value of an arithmetic expression as text.
-
-    Raises:
-        RefusalError: Where it is no expression (`multigold.environments.arithmetic`).
-    """
-    return arithmetic.calculate(expression)
-
-
-def transfer_to_human_agents(draft: Draft, summary: Json) -> Json:  # noqa: ARG001 - the hand-over leaves no trace
-    """Hand the user over to a human agent."""
-    return "Transfer successful"

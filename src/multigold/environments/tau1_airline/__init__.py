@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from multigold.environments.airline import queries
 from multigold.environments.airline import tools as tau2_tools
 from multigold.environments.airline.conventions import CONVENTIONS
 from multigold.environments.airline.invariants import INVARIANTS as TAU2_INVARIANTS
-from multigold.environments.base import Environment
+from multigold.environments.common import calculate, one_sided, transfer_to_human_agents
 from multigold.environments.tau1_airline import tools
 from multigold.environments.tau1_answers import think, v1_tools
-from multigold.state.database import Database, EndState
 
 NAME = "tau1-airline"
 
@@ -22,7 +23,7 @@ TOOLS = v1_tools(
             tools.list_all_airports,
             tools.search_onestop_flight,
         ),
-        "generic": (queries.calculate, queries.transfer_to_human_agents, think),
+        "generic": (calculate, transfer_to_human_agents, think),
         "write": (
             tools.book_reservation,
             tau2_tools.cancel_reservation,
@@ -40,19 +41,5 @@ INVARIANTS = {name: check for name, check in TAU2_INVARIANTS.items() if name != 
 `flights-available` fails where the cabin was changed: v1 stores the new prices and the old cabin, which do not agree.
 """
 
-
-def build(database: Database, *, data_digest: str = "") -> Environment:
-    """Return v1's airline environment on a database.
-
-    Args:
-        database: The tables `flights`, `users` and `reservations`, which v1 keeps in a file each.
-        data_digest: SHA-256 of the files' names and digests; empty where unknown.
-    """
-    return Environment(
-        name=NAME,
-        initial=EndState(database),
-        tools=TOOLS,
-        invariants=INVARIANTS,
-        conventions=CONVENTIONS,
-        data_digest=data_digest,
-    )
+build = partial(one_sided, NAME, TOOLS, CONVENTIONS, INVARIANTS)
+"""`build(database, data_digest=...)` is the environment on `flights`, `users` and `reservations`, a file each in v1."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from multigold.environments.base import Drafts, Environment, tool_table
+from multigold.environments.common import transfer_to_human_agents
 from multigold.environments.telecom import queries, user_queries, user_tools
 from multigold.environments.telecom.assertions import ASSERTIONS
 from multigold.environments.telecom.conventions import CONVENTIONS
@@ -81,7 +82,7 @@ def build(
         DataError: Where a database is not what it should be.
     """
     tools = tool_table(
-        {"read": _QUERIES, "generic": (queries.transfer_to_human_agents,), **writing_tools(mint)},
+        {"read": _QUERIES, "generic": (transfer_to_human_agents,), **writing_tools(mint)},
     )
     functions = {
         "assistant": {**{name: tool.function for name, tool in tools.items()}, **SETTERS["assistant"]},

@@ -9,31 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from multigold.environments.base import Drafts, Invariant, RefusalError
+from multigold.environments.common import changed_records
 from multigold.environments.telecom.synchronising import synchronise
 from multigold.state.canonical import Json
-from multigold.state.database import GONE, EndState, same_record
+from multigold.state.database import GONE, EndState
 from multigold.state.delta import diff
 
 HALF_A_CENT = 0.005
 
 
-def _changed(initial: EndState, end: EndState, table: str) -> Iterator[tuple[str, Json, Json]]:
-    """Yield key, record before and record after (`GONE` where there is none) of what differs in an agent's table."""
-    for touched, record_id in end.agent.touched(initial.agent):
-        before, after = initial.agent.find(touched, record_id), end.agent.find(touched, record_id)
-        if touched == table and not same_record(before, after):
-            yield record_id, before, after
-
-
 def _billed_customers(initial: EndState, end: EndState) -> list[str]:
     """Return the customers whose bills differ."""
-    bills = (bill for _, _, bill in _changed(initial, end, "bills") if bill is not GONE)
+    bills = (bill for _, _, bill in changed_records(initial, end, "bills") if bill is not GONE)
     return list(dict.fromkeys(bill["customer_id"] for bill in bills))
 
 
 def bills_add_up(initial: EndState, end: EndState) -> Iterable[str]:
     """A bill is for what its items come to, and is its customer's."""
-    for key, _, bill in _changed(initial, end, "bills"):
+    for key, _, bill in changed_records(initial, end, "bills"):
         if bill is GONE:
             yield f"bill {key} was removed"
             continue
@@ -49,7 +42,7 @@ def charges_follow_data(initial: EndState, end: EndState) -> Iterable[str]:
     """What lines were refuelled by is charged at their plans' prices on their customers' bills."""
     owners = {line: name for name, c in _records(end, "customers") for line in c["line_ids"]}
     due: dict[str, float] = {}
-    for key, before, line in _changed(initial, end, "lines"):
+    for key, before, line in changed_records(initial, end, "lines"):
         if before is GONE or line is GONE:
             yield f"line {key} was {'added' if before is GONE else 'removed'}"
             continue
@@ -73,7 +66,7 @@ def _billed(state: EndState, customer_id: str) -> float:
 
 def lines_fit(initial: EndState, end: EndState) -> Iterable[str]:
     """A line is suspended since a day exactly while it is suspended."""
-    for key, _, line in _changed(initial, end, "lines"):
+    for key, _, line in changed_records(initial, end, "lines"):
         if line is not GONE and (line["status"] == "Suspended") != (line["suspension_start_date"] is not None):
             yield f"line {key} is {line['status']} and suspended since {line['suspension_start_date']}"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from multigold.environments.base import RefusalError
+from multigold.environments.common import finder
 from multigold.state.canonical import Json
 from multigold.state.database import Draft
 
@@ -15,46 +16,11 @@ CYCLE_END = "2025-02-28"
 """Last day of the current billing cycle."""
 
 
-def find_customer(draft: Draft, customer_id: Json) -> Json:
-    """Return a customer, to be read only.
-
-    Raises:
-        RefusalError: Where there is none.
-    """
-    return _find(draft, "customers", "Customer", customer_id)
-
-
-def find_line(draft: Draft, line_id: Json) -> Json:
-    """Return a line, to be read only.
-
-    Raises:
-        RefusalError: Where there is none.
-    """
-    return _find(draft, "lines", "Line", line_id)
-
-
-def find_plan(draft: Draft, plan_id: Json) -> Json:
-    """Return a plan, to be read only.
-
-    Raises:
-        RefusalError: Where there is none.
-    """
-    return _find(draft, "plans", "Plan", plan_id)
-
-
-def find_bill(draft: Draft, bill_id: Json) -> Json:
-    """Return a bill, to be read only.
-
-    Raises:
-        RefusalError: Where there is none.
-    """
-    return _find(draft, "bills", "Bill", bill_id)
-
-
-def _find(draft: Draft, table: str, title: str, record_id: Json) -> Json:
-    if not draft.has(table, record_id):
-        raise RefusalError(f"{title} with ID {record_id} not found")
-    return draft.get(table, record_id)
+find_customer = finder("customers", "Customer with ID {id} not found")
+find_line = finder("lines", "Line with ID {id} not found")
+find_plan = finder("plans", "Plan with ID {id} not found")
+find_bill = finder("bills", "Bill with ID {id} not found")
+find_device = finder("devices", "Device with ID {id} not found")
 
 
 def find_own_line(draft: Draft, customer_id: Json, line_id: Json) -> Json:
@@ -125,14 +91,8 @@ def get_customer_by_name(draft: Draft, full_name: Json, dob: Json) -> Json:
     return [c for c in customers if c["full_name"].lower() == full_name.lower() and c["date_of_birth"] == dob]
 
 
-_KINDS = {
-    "L": ("lines", "Line"),
-    "D": ("devices", "Device"),
-    "B": ("bills", "Bill"),
-    "C": ("customers", "Customer"),
-    "P": ("plans", "Plan"),
-}
-"""First letter of an id to the table that it belongs to, and what a record of it is called."""
+_BY_LETTER = {"L": find_line, "D": find_device, "B": find_bill, "C": find_customer, "P": find_plan}
+"""First letter of an id to the look-up of its table."""
 
 
 def get_details_by_id(draft: Draft, id: Json) -> Json:
@@ -142,10 +102,10 @@ def get_details_by_id(draft: Draft, id: Json) -> Json:
         RefusalError: Where there is none, or no such letter.
         TypeError: Where the id is no string; to `step` that is a refusal as any other.
     """
-    table, title = _KINDS.get(id[:1], ("", ""))
-    if not table:
+    find = _BY_LETTER.get(id[:1])
+    if find is None:
         raise RefusalError(f"Unknown ID format or type: {id}")
-    return _find(draft, table, title, id)
+    return find(draft, id)
 
 
 def get_bills_for_customer(draft: Draft, customer_id: Json, limit: Json = 12) -> Json:
@@ -173,8 +133,3 @@ def get_data_usage(draft: Draft, customer_id: Json, line_id: Json) -> Json:
         "data_refueling_gb": str(line["data_refueling_gb"]),
         "cycle_end_date": CYCLE_END,
     }
-
-
-def transfer_to_human_agents(draft: Draft, summary: Json) -> Json:  # noqa: ARG001 - the hand-over leaves no trace
-    """Hand the user over to a human agent."""
-    return "Transfer successful"
