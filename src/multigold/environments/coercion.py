@@ -29,11 +29,12 @@ _BLANK = (
     "\t\n\x0b\x0c\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
-_SIGNED = re.compile(r"([+-]?)([0-9].*)")
-_LEADING_ZEROS = re.compile(r"^0[0_]*(?=[1-9-]|0$)")
-_ZERO_DECIMALS = re.compile(r"\.0+$")
-_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]*)")
-_NUMBER = re.compile(r"[+-]?(?:inf|infinity|nan|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)", re.IGNORECASE)
+# Not compiled here: few runs spell a number as text, and every command would pay for it. `re` keeps what it compiled.
+_SIGNED = r"([+-]?)([0-9].*)"
+_LEADING_ZEROS = r"^0[0_]*(?=[1-9-]|0$)"
+_ZERO_DECIMALS = r"\.0+$"
+_INTEGER = r"-?(?:0|[1-9][0-9]*)"
+_NUMBER = r"(?i:[+-]?(?:inf|infinity|nan|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?))"
 _INT64 = 2**63
 _MAX_DIGITS = 4300
 """Longer integers are refused, as Python itself refuses to read them."""
@@ -67,11 +68,11 @@ def integer(value: Json) -> int:
 
 def _read_integer(value: str) -> int:
     """Read a whole number as pydantic does, one oddity included: a sign may stand behind leading zeros ("0-5")."""
-    signed = _SIGNED.fullmatch(value.strip(_BLANK))
+    signed = re.fullmatch(_SIGNED, value.strip(_BLANK))
     if signed is not None:
-        spelling = _LEADING_ZEROS.sub("", _ZERO_DECIMALS.sub("", signed[2]), count=1)
+        spelling = re.sub(_LEADING_ZEROS, "", re.sub(_ZERO_DECIMALS, "", signed[2]), count=1)
         digits = signed[1].replace("+", "") + _join_groups(spelling)
-        if len(digits.lstrip("-")) <= _MAX_DIGITS and _INTEGER.fullmatch(digits):
+        if len(digits.lstrip("-")) <= _MAX_DIGITS and re.fullmatch(_INTEGER, digits):
             return int(digits)
     raise RefusalError(f"a whole number is needed, not {_shown(value)}")
 
@@ -92,7 +93,7 @@ def number(value: Json) -> float:
         return _as_float(value)
     if isinstance(value, str):
         spelling = _join_groups(value) if "_" in value else value.strip(_BLANK)
-        if _NUMBER.fullmatch(spelling):
+        if re.fullmatch(_NUMBER, spelling):
             return float(spelling)
     raise RefusalError(f"a number is needed, not {_shown(value)}")
 

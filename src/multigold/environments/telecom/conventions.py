@@ -6,13 +6,11 @@ import re
 
 from multigold.state.conventions import Conventions, IdPool, Place
 
-_MINTED = re.compile(r"B[0-9a-f]{8}", re.ASCII)
-
 CONVENTIONS = Conventions(
     id_pools=(
         IdPool(
             name="bill",
-            mints=lambda bill_id: _MINTED.fullmatch(bill_id) is not None,
+            mints=lambda bill_id: re.fullmatch("B[0-9a-f]{8}", bill_id) is not None,
             keys=(Place("bills/*"),),
             references=(Place("bills/*/bill_id"), Place("customers/*/bill_ids/*")),
         ),
