@@ -376,8 +376,10 @@ def test_what_an_audit_needs_and_does_not_find_is_told_with_what_to_try(cli: Cli
     assert (absent.status, "--update begins it" in absent.err) == (2, True)
     entry = cli("catalogue", "show", "L99")
     assert (entry.status, entry.err.count(" L6,")) == (2, 1)
+    versions = cli("audit", "versions", "37199f3", "no-such-release")
+    assert (versions.status, "Name a task file" in versions.err, "01e812d" in versions.err) == (2, True, True)
     versions = cli("audit", "versions", "37199f3", "01e812d")
-    assert (versions.status, "Name a task file" in versions.err) == (2, True)
+    assert (versions.status, "--domain" in versions.err) == (2, True)
 
 
 # Statistics and comparison

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 import multigold
-from multigold.audit.releases import domain_of, read_release
+from multigold.audit.releases import domain_of, read_release, read_releases
 from multigold.audit.versions import TaskRelease, TaskVersion, VersionDiff, compare_releases
 from multigold.audit.wording import refuses, requests, rewords, same_wording
 from multigold.cli._group import multigold as cli
 from multigold.datasets import find_data
 from multigold.environments.base import Environment, RefusalError, tool_table
-from multigold.errors import CallError, DataError
+from multigold.errors import CallError, DataError, MultigoldError
 from multigold.state.database import Database, Draft, EndState
 
 PAPER_TASKS = ("2", "5", "13", "27", "29", "32", "45")
@@ -277,6 +278,52 @@ def test_the_command_prints_the_figures_and_exits_with_one(shared: Path, airline
     assert done.exit_code == 1, done.output
     assert "reward_basis aside: 29: 2 5 7" in done.output
     assert "3 of the 3 tasks named" in done.output
+
+
+def test_releases_have_names_and_a_path_that_exists_wins(
+    shared: Path, airline: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newer = shared / "data" / "nemo" / "fixtures_tau2_airline"
+    named = read_releases(["37199f3", "01e812d"], domain="tau2-airline", data_dir=newer)
+    paths = [tasks_at(shared, name) for name in (OLD, NEW)]
+    assert [release.digest for release in named] == [release.digest for release in paths]
+    assert [release.name.split()[0] for release in named] == ["37199f3", "01e812d"]
+    assert all(release.policy and release.database for release in named)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "37199f3").write_bytes((shared / "data" / NEW).read_bytes())
+    here, other = read_releases(["37199f3", "01e812d"], data_dir=newer)
+    assert (here.name, here.digest) == ("37199f3", other.digest)
+
+
+def test_a_compressed_task_file_is_the_release_that_it_holds(shared: Path, tmp_path: Path) -> None:
+    (tmp_path / "tasks.json.gz").write_bytes(gzip.compress((shared / "data" / NEW).read_bytes()))
+    (found,) = read_releases(["01e812d"], domain="tau2-airline", data_dir=tmp_path)
+    assert found.digest == tasks_at(shared, NEW).digest
+    assert len(found.tasks) == 50
+
+
+@pytest.mark.parametrize(
+    ("name", "domain", "words"),
+    [
+        ("0000000", "tau2-airline", ["0000000", "no release", "37199f3"]),
+        ("01e812d", "", ["several domains", "--domain"]),
+        ("01e812d", "tau2-submarine", ["tau2-submarine", "tau2-airline"]),
+        ("tau2-verified", "tau2-telecom", ["tau2-telecom", "tau2-verified", "not found"]),
+    ],
+)
+def test_a_release_that_cannot_be_found_is_told_with_what_to_try(name: str, domain: str, words: list[str]) -> None:
+    with pytest.raises(MultigoldError) as caught:
+        read_releases([name], domain=domain)
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_tasks_without_a_database_are_compared_without_replay(shared: Path, tmp_path: Path) -> None:
+    (tmp_path / "tasks.json").write_bytes((shared / "data" / NEW).read_bytes())
+    where = ["--domain", "tau2-airline", "--data-dir", str(tmp_path)]
+    done = CliRunner().invoke(cli, ["audit", "versions", str(shared / "data" / OLD), "01e812d", *where])
+    assert done.exit_code == 1, done.output
+    assert "golds were not replayed" in done.output
+    assert "reward_basis aside: 29: 2 5 7" in done.output
 
 
 def test_the_command_finds_nothing_between_a_release_and_itself(shared: Path) -> None:

@@ -6,13 +6,14 @@ This is the edge of the audit of versions: it opens what the user named, and not
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
 
 from multigold.audit.versions import TaskRelease, TaskVersion
-from multigold.datasets import DATASETS, load_database
+from multigold.datasets import DATASETS, LOCAL, find_tasks, known_release, load_database
+from multigold.datasets.loading import contents
 from multigold.errors import CallError, DataError
 from multigold.model.task import Task
 from multigold.readers.decoding import Document, decoded, is_too_deep, read_document
@@ -22,12 +23,58 @@ from multigold.state.canonical import Json
 MAX_TASK_BYTES = 512 * 2**20
 """A larger file is refused."""
 
-_TASK_FILES = ("tasks.json",)
+_TASK_FILES = ("tasks.json", "tasks.json.gz")
 _POLICIES = ("policy.md", "main_policy.md", "policy.txt")
 _DATABASES = ("db.json", "database.json")
 _LAYOUTS = ("", "data/tau2/domains/{}", "tau2/domains/{}", "domains/{}", "{}")
 _MEMBERS = frozenset({"id", "user_scenario", "initial_state", "evaluation_criteria", "description"})
 _CRITERIA = frozenset({"actions", "nl_assertions", "env_assertions", "communicate_info", "reward_basis"})
+
+
+def read_releases(names: Sequence[str], *, domain: str = "", data_dir: Path | None = None) -> tuple[TaskRelease, ...]:
+    """Read releases that are paths or names of known releases; a path that exists wins.
+
+    Args:
+        names: Each a path, as `read_release` takes it, or a name such as `37199f3`.
+        domain: The environment's name; empty to take it from the tasks at the paths.
+        data_dir: Where the tasks of known releases are looked for first.
+
+    Raises:
+        CallError: Where a name is neither, or stands for tasks of a domain that nothing tells.
+        DataError: Where there are no tasks, or they cannot be read or found.
+    """
+    for name in names:
+        if not Path(name).exists():
+            _check_release(name)
+    at_paths = {name: read_release(Path(name), domain=domain) for name in names if Path(name).exists()}
+    domain = domain or domain_of(*at_paths.values())
+    return tuple(at_paths.get(name) or _known(name, domain, data_dir) for name in names)
+
+
+def _check_release(name: str) -> None:
+    try:
+        if name != LOCAL:
+            known_release(name)
+    except CallError as error:
+        raise CallError(
+            "there is no such file or directory, and no release of the benchmark is called so",
+            where=name,
+            remedy="Name a task file, a domain's directory in a checkout of that release, a results file, or a "
+            f"release. {error.remedy}",
+        ) from None
+
+
+def _known(name: str, domain: str, data_dir: Path | None) -> TaskRelease:
+    """Read a known release, of which the digest of its task file tells that it is the one."""
+    if not domain:
+        raise CallError(f"release {name} has tasks of several domains", remedy="Name one with --domain.")
+    try:
+        path = find_tasks(domain, name, data_dir)
+    except DataError:
+        if data_dir is None or name == LOCAL:
+            raise
+        path = find_tasks(domain, name)  # one directory rarely holds two releases
+    return attrs.evolve(read_release(path.parent, domain=domain), name=f"{name} ({path})")
 
 
 def read_release(path: Path, *, domain: str = "") -> TaskRelease:
@@ -86,7 +133,7 @@ def _contents(path: Path) -> bytes:
     try:
         if path.stat().st_size > MAX_TASK_BYTES:
             raise DataError(f"it is larger than {MAX_TASK_BYTES:,} bytes", where=str(path))
-        return path.read_bytes()
+        return contents(path)
     except OSError as error:
         raise DataError(f"it cannot be read ({error.strerror or error})", where=str(path)) from error
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from multigold.audit.releases import domain_of, read_release
+from multigold.audit.releases import domain_of, read_releases
 from multigold.audit.versions import PARTS, VersionDiff, compare_releases
 from multigold.catalogues import load_catalogue
 from multigold.cli._common import print_all, write_json
@@ -19,8 +19,8 @@ PAPER = "paper"
 
 
 @click.command(name="versions")
-@click.argument("old", type=click.Path(path_type=Path))
-@click.argument("new", type=click.Path(path_type=Path))
+@click.argument("old")
+@click.argument("new")
 @click.option("--domain", default="", metavar="NAME", help="Environment, such as tau2-airline; else the tasks tell.")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Where the benchmark's own data is.")
 @click.option(
@@ -38,8 +38,8 @@ PAPER = "paper"
 )
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write everything as JSON; - for stdout.")
 def command(
-    old: Path,
-    new: Path,
+    old: str,
+    new: str,
     domain: str,
     data_dir: Path | None,
     overlap: str | None,
@@ -48,15 +48,15 @@ def command(
 ) -> None:
     """Compare two releases, OLD and NEW: task files, directories of a domain, or results files with tasks in them.
 
-    Exit status 1 where something changed in more than cosmetics.
+    Either may also be the name of a known release, such as 37199f3, whose tasks are looked for in --data-dir and then
+    where the benchmark's data usually is; a path that exists wins. Exit status 1 where something changed in more than
+    cosmetics.
     """
-    for path in (old, new):
-        if not path.exists():
-            remedy = "Name a task file, a domain's directory in a checkout of that release, or a results file."
-            raise CallError("there is no such file or directory", where=str(path), remedy=remedy)
-    releases = [read_release(path, domain=domain) for path in (old, new)]
+    releases = read_releases((old, new), domain=domain, data_dir=data_dir)
     name = domain or domain_of(*releases)
-    environment, reason = _environment(name, data_dir, asked=bool(domain))
+    # Beside the name of a release, --domain says whose tasks are meant; that asks for no replay.
+    asked = bool(domain) and all(Path(place).exists() for place in (old, new))
+    environment, reason = _environment(name, data_dir, asked=asked)
     found = compare_releases(releases[0], releases[1], environment)
     chance = None if overlap is None else found.overlap(_tasks(overlap, name), aside=aside)
     if json_path is not None:

@@ -204,16 +204,26 @@ def load_tasks(name: str, release: str, data_dir: Path | str | None = None) -> d
     """
     from multigold.readers.tasks import read_task_file
 
+    path = find_tasks(name, release, data_dir)
+    table = read_task_file(contents(path), name)
+    if table is None or table.warnings:
+        raise DataError("it is no list of tasks", where=str(path))
+    return table.tasks
+
+
+def find_tasks(name: str, release: str, data_dir: Path | str | None = None) -> Path:
+    """Find the task file of one release of the benchmark; `load_tasks` says what the arguments mean.
+
+    Raises:
+        CallError: Where the release is unknown.
+        DataError: Where its task file is in none of the places.
+    """
     row = dataset(name)
     known = None if release == LOCAL else known_release(release)
     seen = []
     for path in _task_files(row, data_dir):
-        data = contents(path)
-        if known is None or _is_of(known, row.name, data):
-            table = read_task_file(data, row.name)
-            if table is None or table.warnings:
-                raise DataError("it is no list of tasks", where=str(path))
-            return table.tasks
+        if known is None or _is_of(known, row.name, contents(path)):
+            return path
         seen.append(str(path))
     raise DataError(
         f"the tasks of {name} at release {release} were not found",
