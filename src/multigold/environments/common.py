@@ -41,7 +41,7 @@ def calculate(draft: Draft, expression: Json) -> Json:  # noqa: ARG001 - every t
     Raises:
         RefusalError: Where it is no expression (`multigold.environments.arithmetic`).
     """
-    from multigold.environments import arithmetic  # what was recorded is believed: a verdict hardly ever calculates
+    from multigold.environments import arithmetic  # not every gold calculates; runs have it on record
 
     return arithmetic.calculate(expression)
 

@@ -6,9 +6,10 @@ from functools import partial
 
 from multigold.environments.base import tool_table
 from multigold.environments.common import calculate, one_sided, transfer_to_human_agents
-from multigold.environments.retail import queries, tools
+from multigold.environments.retail import queries
 from multigold.environments.retail.conventions import CONVENTIONS
 from multigold.environments.retail.invariants import INVARIANTS
+from multigold.environments.retail.tools import TAU2_RULES, writing_tools
 
 NAME = "tau2-retail"
 
@@ -26,15 +27,7 @@ TOOLS = tool_table(
     {
         "read": READING,
         "generic": (calculate, transfer_to_human_agents),
-        "write": (
-            tools.cancel_pending_order,
-            tools.exchange_delivered_order_items,
-            tools.modify_pending_order_address,
-            tools.modify_pending_order_items,
-            tools.modify_pending_order_payment,
-            tools.modify_user_address,
-            tools.return_delivered_order_items,
-        ),
+        "write": writing_tools(TAU2_RULES),
     }
 )
 

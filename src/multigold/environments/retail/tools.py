@@ -10,12 +10,17 @@ Ported from observed behaviour, oddities included, because a verdict must be wha
 - A call that fails half-way leaves its first half: a cancellation has credited gift cards before it meets a payment
   method that the user does not have.
 
-Arguments are taken as they come, but for addresses: that is all that tau2 validates.
+Arguments are taken as they come, but for addresses: that is all that tau2 validates. tau-bench v1's tools are these as
+well, under rules of its own; a tool to which that makes a difference takes the rules first (`writing_tools`).
 """
 
 from __future__ import annotations
 
-from multigold.environments.base import RefusalError
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from multigold.environments.base import RefusalError, ToolFunction
 from multigold.environments.coercion import model, text
 from multigold.environments.retail.queries import (
     find_item,
@@ -30,12 +35,33 @@ from multigold.state.database import Draft
 
 CANCEL_REASONS = ("no longer needed", "ordered by mistake")
 
-_ADDRESS = model(
-    {"address1": text, "address2": text, "city": text, "country": text, "state": text, "zip": text},
+
+class Rules(NamedTuple):
+    """All in which tau2's retail tools and tau-bench v1's differ.
+
+    Attributes:
+        open_to_change: Whether an order of that status can be given another address or payment method.
+        address: Makes what is stored of an address.
+        amount: Makes what is stored of an amount that is paid or refunded.
+        own_variants: Whether each item of a modification gets its own variant, which may be the one that it has; or all
+            get the last one's price and options, and none its own again.
+    """
+
+    open_to_change: Callable[[str], bool]
+    address: Callable[[Json], Json]
+    amount: Callable[[float], float]
+    own_variants: bool
+
+
+TAU2_RULES = Rules(
+    open_to_change=lambda status: "pending" in status,  # also once its items were modified
+    address=model({"address1": text, "address2": text, "city": text, "country": text, "state": text, "zip": text}),
+    amount=float,
+    own_variants=False,
 )
 
 
-def cancel_pending_order(draft: Draft, order_id: Json, reason: Json) -> Json:
+def cancel_pending_order(rules: Rules, draft: Draft, order_id: Json, reason: Json) -> Json:
     """Cancel an order and refund every entry of its payment history; gift cards are credited at once.
 
     Returns:
@@ -46,12 +72,12 @@ def cancel_pending_order(draft: Draft, order_id: Json, reason: Json) -> Json:
             cards credited already, where it was paid by a method that the user does not have.
     """
     order = find_order(draft, order_id)
-    require(order["status"] == "pending", "Non-pending order cannot be cancelled")
-    require(reason in CANCEL_REASONS, "Invalid reason")
+    _require(order["status"] == "pending", "Non-pending order cannot be cancelled")
+    _require(reason in CANCEL_REASONS, "Invalid reason")
     refunds = []
     for payment in order["payment_history"]:
-        refunds.append(_entry("refund", payment["amount"], payment["payment_method_id"]))
-        credit(draft, order["user_id"], payment["payment_method_id"], payment["amount"])
+        refunds.append(_entry(rules, "refund", payment["amount"], payment["payment_method_id"]))
+        _credit(draft, order["user_id"], payment["payment_method_id"], payment["amount"])
     order = draft.edit("orders", order_id)
     order["status"] = "cancelled"
     order["cancel_reason"] = reason
@@ -71,10 +97,10 @@ def exchange_delivered_order_items(
         RefusalError: Where something is unknown or not available, or a gift card does not cover the difference.
     """
     order = find_order(draft, order_id)
-    require(order["status"] == "delivered", "Non-delivered order cannot be exchanged")
-    require_items(order, item_ids)
-    difference = round(compare_prices(draft, order, item_ids, new_item_ids)[0], 2)
-    require_cover(find_payment_method(draft, order["user_id"], payment_method_id), difference)
+    _require(order["status"] == "delivered", "Non-delivered order cannot be exchanged")
+    _require_items(order, item_ids)
+    difference = round(_compare_prices(draft, order, item_ids, new_item_ids)[0], 2)
+    _require_cover(find_payment_method(draft, order["user_id"], payment_method_id), difference)
     wanted = {
         "status": "exchange requested",
         "exchange_items": sorted(item_ids),
@@ -88,6 +114,7 @@ def exchange_delivered_order_items(
 
 
 def modify_pending_order_address(
+    rules: Rules,
     draft: Draft,
     order_id: Json,
     address1: Json,
@@ -97,7 +124,7 @@ def modify_pending_order_address(
     country: Json,
     zip: Json,
 ) -> Json:
-    """Replace the address of a pending order, whether its items were modified or not.
+    """Replace the address of a pending order.
 
     Returns:
         The order.
@@ -105,17 +132,17 @@ def modify_pending_order_address(
     Raises:
         RefusalError: Where there is no such order, it is not pending, or a part of the address is no string.
     """
-    require("pending" in find_order(draft, order_id)["status"], "Non-pending order cannot be modified")
-    address = _address(address1, address2, city, state, country, zip)
+    _find_open(rules, draft, order_id)
+    address = _address(rules, address1, address2, city, state, country, zip)
     order = draft.edit("orders", order_id)
     order["address"] = address
     return show_order(order)
 
 
 def modify_pending_order_items(
-    draft: Draft, order_id: Json, item_ids: Json, new_item_ids: Json, payment_method_id: Json
+    rules: Rules, draft: Draft, order_id: Json, item_ids: Json, new_item_ids: Json, payment_method_id: Json
 ) -> Json:
-    """Exchange items of a pending order, once: all of them get the price and the options of the last variant.
+    """Exchange items of a pending order, once.
 
     Returns:
         The order.
@@ -124,22 +151,26 @@ def modify_pending_order_items(
         RefusalError: Where something is unknown or not available, or a gift card does not cover the difference.
     """
     order = find_order(draft, order_id)
-    require(order["status"] == "pending", "Non-pending order cannot be modified")
-    require_items(order, item_ids)
-    require(all(old != new for old, new in pairs(item_ids, new_item_ids)), "A new item is the old one")
-    difference, variant = compare_prices(draft, order, item_ids, new_item_ids)
-    require_cover(find_payment_method(draft, order["user_id"], payment_method_id), difference)
+    _require(order["status"] == "pending", "Non-pending order cannot be modified")
+    _require_items(order, item_ids)
+    if not rules.own_variants:
+        _require(all(old != new for old, new in _pairs(item_ids, new_item_ids)), "A new item is the old one")
+    difference, variant = _compare_prices(draft, order, item_ids, new_item_ids)
+    _require_cover(find_payment_method(draft, order["user_id"], payment_method_id), difference)
     order = draft.edit("orders", order_id)
     kind = "payment" if difference > 0 else "refund"
-    order["payment_history"].append(_entry(kind, abs(difference), payment_method_id))
-    credit(draft, order["user_id"], payment_method_id, -difference)
-    for old, new in pairs(item_ids, new_item_ids):
-        find_item(order, old).update(item_id=new, price=variant["price"], options=clone(variant["options"]))
+    order["payment_history"].append(_entry(rules, kind, abs(difference), payment_method_id))
+    _credit(draft, order["user_id"], payment_method_id, -difference)
+    for old, new in _pairs(item_ids, new_item_ids):
+        item = find_item(order, old)
+        if rules.own_variants:
+            variant = find_variant(draft, item["product_id"], new)
+        item.update(item_id=new, price=variant["price"], options=clone(variant["options"]))
     order["status"] = "pending (item modified)"
     return show_order(order)
 
 
-def modify_pending_order_payment(draft: Draft, order_id: Json, payment_method_id: Json) -> Json:
+def modify_pending_order_payment(rules: Rules, draft: Draft, order_id: Json, payment_method_id: Json) -> Json:
     """Pay a pending order by another method and refund the first one.
 
     Returns:
@@ -149,22 +180,26 @@ def modify_pending_order_payment(draft: Draft, order_id: Json, payment_method_id
         RefusalError: Where something is unknown, the order has more than its first payment, the method is the same, or
             a gift card does not cover the amount. Also, with the payment made, where the first method is unknown.
     """
-    order = find_order(draft, order_id)
-    require("pending" in order["status"], "Non-pending order cannot be modified")
+    order = _find_open(rules, draft, order_id)
     method = find_payment_method(draft, order["user_id"], payment_method_id)
     history = order["payment_history"]
-    require(len(history) == 1 and history[0]["transaction_type"] == "payment", "There should be exactly one payment")
+    once = len(history) == 1 and history[0]["transaction_type"] == "payment"
+    _require(once, "There should be exactly one payment for a pending order")
     paid_by, amount = history[0]["payment_method_id"], history[0]["amount"]
-    require(paid_by != payment_method_id, "The new payment method is the current one")
-    require_cover(method, amount)
+    _require(paid_by != payment_method_id, "The new payment method should be different from the current one")
+    _require_cover(method, amount)
     order = draft.edit("orders", order_id)
-    order["payment_history"] += [_entry("payment", amount, payment_method_id), _entry("refund", amount, paid_by)]
-    credit(draft, order["user_id"], payment_method_id, -amount)
-    credit(draft, order["user_id"], paid_by, amount)
+    order["payment_history"] += [
+        _entry(rules, "payment", amount, payment_method_id),
+        _entry(rules, "refund", amount, paid_by),
+    ]
+    _credit(draft, order["user_id"], payment_method_id, -amount)
+    _credit(draft, order["user_id"], paid_by, amount)
     return show_order(order)
 
 
 def modify_user_address(
+    rules: Rules,
     draft: Draft,
     user_id: Json,
     address1: Json,
@@ -183,7 +218,7 @@ def modify_user_address(
         RefusalError: Where there is no such user, or a part of the address is no string.
     """
     find_user(draft, user_id)
-    address = _address(address1, address2, city, state, country, zip)
+    address = _address(rules, address1, address2, city, state, country, zip)
     user = draft.edit("users", user_id)
     user["address"] = address
     return user
@@ -199,12 +234,12 @@ def return_delivered_order_items(draft: Draft, order_id: Json, item_ids: Json, p
         RefusalError: Where something is unknown, or the payment method will not do.
     """
     order = find_order(draft, order_id)
-    require(order["status"] == "delivered", "Non-delivered order cannot be returned")
+    _require(order["status"] == "delivered", "Non-delivered order cannot be returned")
     method = find_payment_method(draft, order["user_id"], payment_method_id)
     if method["source"] != "gift_card":
         paid_by = order["payment_history"][0]["payment_method_id"]
-        require(payment_method_id == paid_by, "Payment method should be the original payment method")
-    require_items(order, item_ids)
+        _require(payment_method_id == paid_by, "Payment method should be the original payment method")
+    _require_items(order, item_ids)
     wanted = {
         "status": "return requested",
         "return_items": sorted(item_ids),
@@ -215,7 +250,25 @@ def return_delivered_order_items(draft: Draft, order_id: Json, item_ids: Json, p
     return show_order(order)
 
 
-def require(condition: bool, message: str) -> None:
+def writing_tools(rules: Rules) -> tuple[ToolFunction, ...]:
+    """Return the tools that write, under rules."""
+    ruled = (
+        cancel_pending_order,
+        modify_pending_order_address,
+        modify_pending_order_items,
+        modify_pending_order_payment,
+        modify_user_address,
+    )
+    return *(_under(rules, tool) for tool in ruled), exchange_delivered_order_items, return_delivered_order_items
+
+
+def _under(rules: Rules, function: Callable[..., Json]) -> ToolFunction:
+    tool = partial(function, rules)
+    tool.__name__ = function.__name__  # type: ignore[attr-defined]  # a partial has no name unless it is given one
+    return tool
+
+
+def _require(condition: bool, message: str) -> None:
     """Refuse with a message where a condition does not hold.
 
     Raises:
@@ -225,13 +278,19 @@ def require(condition: bool, message: str) -> None:
         raise RefusalError(message)
 
 
-def _address(address1: Json, address2: Json, city: Json, state: Json, country: Json, zip: Json) -> Json:
-    return _ADDRESS(
+def _find_open(rules: Rules, draft: Draft, order_id: Json) -> Json:
+    order = find_order(draft, order_id)
+    _require(rules.open_to_change(order["status"]), "Non-pending order cannot be modified")
+    return order
+
+
+def _address(rules: Rules, address1: Json, address2: Json, city: Json, state: Json, country: Json, zip: Json) -> Json:
+    return rules.address(
         {"address1": address1, "address2": address2, "city": city, "country": country, "state": state, "zip": zip}
     )
 
 
-def require_items(order: Json, item_ids: Json) -> None:
+def _require_items(order: Json, item_ids: Json) -> None:
     """Refuse where the call names more items of some id than the order has.
 
     Raises:
@@ -239,42 +298,42 @@ def require_items(order: Json, item_ids: Json) -> None:
     """
     present = [item["item_id"] for item in order["items"]]
     for item_id in item_ids:
-        require(item_ids.count(item_id) <= present.count(item_id), f"{item_id} not found")
+        _require(item_ids.count(item_id) <= present.count(item_id), f"{item_id} not found")
 
 
-def pairs(item_ids: Json, new_item_ids: Json) -> zip[tuple[Json, Json]]:
+def _pairs(item_ids: Json, new_item_ids: Json) -> zip[tuple[Json, Json]]:
     """Return each item's id with that of the item that takes its place."""
     return zip(item_ids, new_item_ids, strict=False)
 
 
-def compare_prices(draft: Draft, order: Json, item_ids: Json, new_item_ids: Json) -> tuple[float, Json]:
+def _compare_prices(draft: Draft, order: Json, item_ids: Json, new_item_ids: Json) -> tuple[float, Json]:
     """Return by how much the new items cost more than the old ones, unrounded, and the variant of the last pair.
 
     Raises:
         RefusalError: Where the two lists differ in length, or something is unknown or not available.
     """
-    require(len(item_ids) == len(new_item_ids), "The number of items to be exchanged should match")
+    _require(len(item_ids) == len(new_item_ids), "The number of items to be exchanged should match")
     difference: float = 0
     variant = None
-    for old, new in pairs(item_ids, new_item_ids):
+    for old, new in _pairs(item_ids, new_item_ids):
         item = find_item(order, old)
         variant = find_variant(draft, item["product_id"], new)
-        require(variant["available"], f"New item {new} not available")
+        _require(variant["available"], f"New item {new} not available")
         difference += variant["price"] - item["price"]
     return difference, variant
 
 
-def require_cover(method: Json, amount: float) -> None:
+def _require_cover(method: Json, amount: float) -> None:
     """Refuse where a gift card does not hold an amount.
 
     Raises:
         RefusalError: Where it does not.
     """
     if method["source"] == "gift_card":
-        require(method["balance"] >= amount, "Insufficient gift card balance")
+        _require(method["balance"] >= amount, "Insufficient gift card balance")
 
 
-def credit(draft: Draft, user_id: str, payment_method_id: str, amount: float) -> None:
+def _credit(draft: Draft, user_id: str, payment_method_id: str, amount: float) -> None:
     """Move the balance of a gift card, in whole cents; the other methods have none.
 
     Raises:
@@ -285,5 +344,5 @@ def credit(draft: Draft, user_id: str, payment_method_id: str, amount: float) ->
         card["balance"] = round(card["balance"] + amount, 2)
 
 
-def _entry(kind: str, amount: float, payment_method_id: str) -> Json:
-    return {"transaction_type": kind, "amount": float(amount), "payment_method_id": payment_method_id}
+def _entry(rules: Rules, kind: str, amount: float, payment_method_id: str) -> Json:
+    return {"transaction_type": kind, "amount": rules.amount(amount), "payment_method_id": payment_method_id}

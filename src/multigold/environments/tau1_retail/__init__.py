@@ -1,4 +1,4 @@
-"""tau-bench v1's retail domain as pure functions: 16 tools, of which tau2's port serves what is alike."""
+"""tau-bench v1's retail domain as pure functions: 16 tools, which are tau2's under rules of v1's own."""
 
 from __future__ import annotations
 
@@ -6,26 +6,25 @@ from functools import partial
 
 from multigold.environments.common import calculate, one_sided, transfer_to_human_agents
 from multigold.environments.retail import READING
-from multigold.environments.retail import tools as tau2_tools
 from multigold.environments.retail.conventions import CONVENTIONS
+from multigold.environments.retail.tools import Rules, writing_tools
 from multigold.environments.tau1_answers import think, v1_tools
-from multigold.environments.tau1_retail import tools
 
 NAME = "tau1-retail"
+
+RULES = Rules(
+    open_to_change=lambda status: status == "pending",
+    address=lambda address: address,
+    amount=lambda amount: amount,
+    own_variants=True,
+)
+"""Nothing is validated: what was given is stored. An order is modified only while its status is exactly `pending`."""
 
 TOOLS = v1_tools(
     {
         "read": READING,
         "generic": (calculate, transfer_to_human_agents, think),
-        "write": (
-            tools.cancel_pending_order,
-            tau2_tools.exchange_delivered_order_items,
-            tools.modify_pending_order_address,
-            tools.modify_pending_order_items,
-            tools.modify_pending_order_payment,
-            tools.modify_user_address,
-            tau2_tools.return_delivered_order_items,
-        ),
+        "write": writing_tools(RULES),
     }
 )
 
