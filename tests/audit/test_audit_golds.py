@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from multigold.audit.findings import Finding, baseline_json, read_baseline, set_apart
+from multigold.audit.findings import Finding, Sorted, baseline_json, read_baseline, set_apart
 from multigold.audit.gold_checks import CHECKS, CODES
 from multigold.audit.golds import Audit, audit_golds, document, golds_schema
 from multigold.audit.scenes import golds_of_catalogue, golds_of_release
@@ -26,6 +26,7 @@ from multigold.errors import CallError, DataError, GoldSetError
 from multigold.model.catalogue import Catalogue
 from multigold.model.gold import Actions, CallEvidence, Choices, Explicit, GoldSet, Reading
 from multigold.model.task import Criteria, Task, ToolCall
+from multigold.rendering.golds import FEW_TASKS, audit_lines
 from multigold.state.canonical import Json
 from multigold.state.database import Database, Draft, EndState
 from multigold.state.delta import Delta
@@ -506,6 +507,71 @@ def test_lines_of_one_code_are_limited_and_the_rest_counted(tmp_path: Path) -> N
     done = run(tasks_file(tmp_path / "tasks.json", RENEW, *missing), "--environment", OWN, "--limit", 2)
     assert done.output.count("warning read-raises") == 2
     assert "... and 3 more of read-raises" in done.output
+
+
+def many_tasks(path: Path, number: int) -> Path:
+    """Tasks with a gold that changes nothing."""
+    tasks = [{"id": f"t-{n}", "instructions": "You want nothing.", "actions": []} for n in range(number)]
+    path.write_text(json.dumps(tasks))
+    return path
+
+
+def test_findings_of_one_code_in_many_tasks_share_a_line_with_the_tasks_below_it(tmp_path: Path) -> None:
+    path = many_tasks(tmp_path / "tasks.json", FEW_TASKS + 1)
+    short = run(path, "--environment", OWN)
+    assert short.exit_code == 1
+    lines = short.output.splitlines()
+    assert lines[0].startswith(f"error vacuous, {FEW_TASKS + 1} tasks: the gold ends in the initial state")
+    assert lines[1].strip() == ", ".join(f"t-{n}" for n in range(FEW_TASKS + 1))
+    assert "--verbose" in lines[-1]
+    long = run(path, "--environment", OWN, "--verbose")
+    assert long.output.count("error vacuous task t-") == FEW_TASKS + 1
+    assert "--verbose" not in long.output
+    documents = [
+        json.loads(run(path, "--environment", OWN, *words, "--json", "-").output) for words in ((), ("--verbose",))
+    ]
+    assert documents[0] == documents[1]
+    assert len(documents[0]["findings"]) == FEW_TASKS + 1
+
+
+def test_findings_in_few_tasks_have_a_line_each(tmp_path: Path) -> None:
+    done = run(many_tasks(tmp_path / "tasks.json", FEW_TASKS), "--environment", OWN)
+    assert done.output.count("error vacuous task t-") == FEW_TASKS
+    assert "--verbose" not in done.output
+
+
+def test_tasks_that_share_a_line_are_wrapped_limited_and_none_is_left_uncounted() -> None:
+    findings = tuple(
+        Finding(code="vacuous", where=f"task {n}", task=f"task-{n}", sentence="nothing", level="error")
+        for n in range(100)
+    )
+    audit = Audit(golds=100, tasks=100, findings=findings)
+    whole = list(audit_lines(audit, Sorted(new=findings), width=60))
+    told = [name for line in whole if line.startswith("    task-") for name in line.strip().split(", ")]
+    assert told == [f"task-{n}" for n in range(len(told))]
+    assert f"    ... and {100 - len(told)} more tasks; --json has all" in whole
+    assert all(len(line) <= 60 for line in whole if line.startswith("    task-"))
+    limited = list(audit_lines(audit, Sorted(new=findings), width=60, limit=3))
+    shown = sum(line.count("task-") for line in limited)
+    assert f"    ... and {100 - shown} more tasks" in limited
+    assert len([line for line in limited if line.startswith("    task-")]) == 2
+
+
+def test_findings_that_share_a_line_keep_their_level_and_several_in_a_task_are_counted() -> None:
+    findings = [
+        Finding(code="read-raises", where=f"task {n}, call {c}", task=str(n), sentence=f"call {c} fails", level=level)
+        for level in ("error", "warning")
+        for n in range(6)
+        for c in range(2)
+    ]
+    audit = Audit(golds=6, tasks=6, findings=tuple(findings))
+    lines = list(audit_lines(audit, Sorted(new=tuple(findings))))
+    heads = [line for line in lines if "findings in" in line]
+    assert [line.split(":")[0] for line in heads] == [
+        "error read-raises, 12 findings in 6 tasks",
+        "warning read-raises, 12 findings in 6 tasks",
+    ]
+    assert lines.count("    0, 1, 2, 3, 4, 5") == 2
 
 
 @pytest.mark.parametrize(

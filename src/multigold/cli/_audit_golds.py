@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from multigold.audit.findings import Sorted, baseline_json, read_baseline, set_apart
+from multigold.audit.findings import baseline_json, read_baseline, set_apart
 from multigold.audit.gold_checks import CODES
 from multigold.audit.golds import Audit, audit_golds, document
 from multigold.audit.sources import Setting, open_target, own_environments
-from multigold.cli._common import write_json
+from multigold.cli._common import output_width, write_json
 from multigold.rendering.golds import audit_lines
 
 _PATH = click.Path(path_type=Path, exists=True)
@@ -40,6 +40,7 @@ _OUT = click.Path(path_type=Path)
 @click.option(
     "--limit", type=click.IntRange(min=1), default=30, show_default=True, help="Lines for one code; --json has all."
 )
+@click.option("--verbose", is_flag=True, help="A line for every finding, also of codes that are found in many tasks.")
 @click.option("--baseline", type=_PATH, help="A file of accepted findings: they are counted apart and are no failure.")
 @click.option("--write-baseline", type=_OUT, help="Write a baseline that accepts everything found now.")
 @click.option("--json", "json_path", type=_OUT, help="Write everything as JSON; - for stdout.")
@@ -52,13 +53,15 @@ def command(
     tasks: tuple[Path, ...],
     codes: tuple[str, ...],
     limit: int,
+    verbose: bool,
     baseline: Path | None,
     write_baseline: Path | None,
     json_path: Path | None,
 ) -> None:
     """Find what is wrong with the golds of TARGET: a domain, a tasks file, or a directory of gold sets.
 
-    Exit status 1 where something is found that is more than a note and that the baseline does not accept.
+    Findings of one code in more than 5 tasks share a line, with the tasks below it; --verbose has a line for each. Exit
+    status 1 where something is found that is more than a note and that the baseline does not accept.
     """
     setting = Setting(
         environments=own_environments(places), data_dir=data_dir, domain=domain, against=against, tasks=tasks
@@ -72,11 +75,7 @@ def command(
     if json_path is not None:
         write_json(document(audit, found, {"sources": [dict(source.provenance) for source in sources]}), json_path)
     if json_path != Path("-"):
-        _print(audit, found, limit)
+        for line in audit_lines(audit, found, limit=limit, verbose=verbose, width=output_width()):
+            click.echo(line)
     if found.failing and write_baseline is None:
         click.get_current_context().exit(1)
-
-
-def _print(audit: Audit, found: Sorted, limit: int) -> None:
-    for line in audit_lines(audit, found, limit=limit):
-        click.echo(line)
