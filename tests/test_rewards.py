@@ -8,6 +8,11 @@ from multigold.model.task import Criteria
 from multigold.model.trajectory import Message, Recorded, Trajectory
 from multigold.rewards import best, combine, communicated, other_factors, reward_basis
 
+
+def _others(criteria: Criteria, run: Trajectory, communicate: list[str] | None = None) -> float | None:
+    return other_factors(criteria, run, reward_basis(criteria, run), communicate=communicate)
+
+
 SAID = (Message(role="assistant", text="You get 1,628 back."), Message(role="user", text="Thanks, Ada"))
 
 
@@ -29,28 +34,28 @@ def test_what_must_be_said_is_found_without_case_and_without_commas_in_what_the_
 def test_communicate_is_recomputed_where_the_talk_is_known_and_taken_as_recorded_where_not() -> None:
     criteria = Criteria(communicate=("1628",))
     lying = Recorded(breakdown={"COMMUNICATE": 0.0})
-    assert other_factors(criteria, Trajectory(messages=SAID, recorded=lying)) == 1.0
-    assert other_factors(criteria, Trajectory(recorded=lying)) == 0.0
-    assert other_factors(criteria, Trajectory()) is None
+    assert _others(criteria, Trajectory(messages=SAID, recorded=lying)) == 1.0
+    assert _others(criteria, Trajectory(recorded=lying)) == 0.0
+    assert _others(criteria, Trajectory()) is None
 
 
 def test_a_recorded_factor_says_nothing_of_a_readings_own_words() -> None:
     run = Trajectory(recorded=Recorded(breakdown={"COMMUNICATE": 1.0}))
-    assert other_factors(Criteria(communicate=("1628",)), run, communicate=["2000"]) is None
-    assert other_factors(Criteria(communicate=("1628",)), run, communicate=["1628"]) == 1.0
-    assert other_factors(Criteria(communicate=("1628",)), run, communicate=[]) == 1.0
+    assert _others(Criteria(communicate=("1628",)), run, communicate=["2000"]) is None
+    assert _others(Criteria(communicate=("1628",)), run, communicate=["1628"]) == 1.0
+    assert _others(Criteria(communicate=("1628",)), run, communicate=[]) == 1.0
 
 
 def test_a_reading_may_ask_for_other_words() -> None:
     criteria = Criteria(communicate=("1628",))
-    assert other_factors(criteria, Trajectory(messages=SAID), communicate=["2000"]) == 0.0
-    assert other_factors(criteria, Trajectory(messages=SAID), communicate=[]) == 1.0
+    assert _others(criteria, Trajectory(messages=SAID), communicate=["2000"]) == 0.0
+    assert _others(criteria, Trajectory(messages=SAID), communicate=[]) == 1.0
 
 
 def test_a_missing_factor_is_unknown_unless_another_is_zero() -> None:
     criteria = Criteria(reward_basis=("DB", "NL_ASSERTION", "ACTION"))
-    assert other_factors(criteria, Trajectory(recorded=Recorded(breakdown={"ACTION": 1.0}))) is None
-    assert other_factors(criteria, Trajectory(recorded=Recorded(breakdown={"ACTION": 0.0}))) == 0.0
+    assert _others(criteria, Trajectory(recorded=Recorded(breakdown={"ACTION": 1.0}))) is None
+    assert _others(criteria, Trajectory(recorded=Recorded(breakdown={"ACTION": 0.0}))) == 0.0
 
 
 @pytest.mark.parametrize(

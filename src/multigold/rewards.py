@@ -57,11 +57,16 @@ def _same_call(gold: ToolCall, call: ToolCall) -> bool:
 
 
 def recomputed_factors(
-    criteria: Criteria | None, trajectory: Trajectory, end_state: EndState, environment: Environment | None
+    names: Sequence[str],
+    criteria: Criteria | None,
+    trajectory: Trajectory,
+    end_state: EndState,
+    environment: Environment | None,
 ) -> dict[str, float]:
     """Return the factors that follow from what a run did, whatever the file says of them.
 
     Args:
+        names: The factors that the reward looks at; no others are worked out.
         criteria: What the benchmark checks.
         trajectory: The run.
         end_state: Where it ended.
@@ -71,24 +76,32 @@ def recomputed_factors(
         `ENV_ASSERTION` and `ACTION`, each 0 or 1, as far as they can be told. Where the benchmark asserts nothing, or
         has no gold calls, the factor is 1 (tau2, `evaluator_env.py`, `evaluator_action.py`).
     """
-    if criteria is None:
-        return {}
-    told: dict[str, bool | None] = {}
-    assertions = criteria.env_assertions or ()
+    told = {
+        "ENV_ASSERTION": lambda: _asserted(criteria, end_state, environment),
+        "ACTION": lambda: _acted(criteria, trajectory),
+    }
+    values = {name: told[name]() for name in names if name in told} if criteria is not None else {}
+    return {name: float(value) for name, value in values.items() if value is not None}
+
+
+def _asserted(criteria: Criteria | None, end_state: EndState, environment: Environment | None) -> bool | None:
+    assertions = criteria.env_assertions if criteria else None
     if not assertions:
-        told["ENV_ASSERTION"] = True
-    elif environment is not None:
-        told["ENV_ASSERTION"] = all_hold(environment, end_state, assertions)
-    if not criteria.actions:
-        told["ACTION"] = True
-    elif trajectory.calls is not None:
-        told["ACTION"] = acted(criteria.actions, [recorded.call for recorded in trajectory.calls])
-    return {name: float(value) for name, value in told.items() if value is not None}
+        return True
+    return None if environment is None else all_hold(environment, end_state, assertions)
+
+
+def _acted(criteria: Criteria | None, trajectory: Trajectory) -> bool | None:
+    golds = criteria.actions if criteria else None
+    if not golds:
+        return True
+    return None if trajectory.calls is None else acted(golds, [recorded.call for recorded in trajectory.calls])
 
 
 def other_factors(
     criteria: Criteria | None,
     trajectory: Trajectory,
+    basis: Sequence[str],
     *,
     communicate: Sequence[str] | None = None,
     recomputed: Mapping[str, float] | None = None,
@@ -98,6 +111,7 @@ def other_factors(
     Args:
         criteria: What the benchmark checks.
         trajectory: The run.
+        basis: Names of the factors; see `reward_basis`.
         communicate: What must be said under a reading, where that differs from the benchmark's.
         recomputed: Factors that are known, and so not taken from the record.
 
@@ -107,7 +121,7 @@ def other_factors(
     known_factors = recomputed or {}
     factors = [
         known_factors[name] if name in known_factors else _factor(name, criteria, trajectory, communicate)
-        for name in reward_basis(criteria, trajectory)
+        for name in basis
         if name != "DB"
     ]
     known = 1.0

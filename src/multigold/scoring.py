@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import attrs
 
 from multigold.admission import Admitted, Candidate, CompiledGolds, compile_golds, judged_by_assertions
-from multigold.environments.base import Drafts, Environment, Outcome, as_written, step
+from multigold.environments import base
+from multigold.environments.base import Drafts, Environment, as_written, step
 from multigold.errors import CallError
 from multigold.model.gold import AllOf, CallEvidence, Evidence, GoldSet, Reading
 from multigold.model.task import Task, ToolCall
 from multigold.model.trajectory import RecordedCall, Trajectory
-from multigold.model.verdict import Comparison, EvidenceState, Fidelity, Match, Reason, Rewards, Verdict
+from multigold.model.verdict import Comparison, EvidenceState, Fidelity, Match, Outcome, Reason, Rewards, Verdict
 from multigold.rewards import best, combine, other_factors, recomputed_factors, reward_basis
-from multigold.state.canonical import Json, digest, same
+from multigold.state.canonical import Json, same
 from multigold.state.database import EndState, same_record
 from multigold.state.delta import Delta, diff
 
@@ -96,24 +98,21 @@ def judge(
 
     With `check_reads`, reads are replayed too and held against what was recorded: slower, and for fidelity alone.
     """
-    verdict = blank(task, trajectory, golds)
     if trajectory.termination == "infrastructure_error":
-        return unscored(verdict, "infrastructure_error", "the run was stopped by its own infrastructure")
+        stopped = "the run was stopped by its own infrastructure"
+        return unscored(blank(task, trajectory, golds), "infrastructure_error", stopped)
     if trajectory.calls is None and trajectory.end_state is None:
-        return unscored(verdict, "no_calls", "the file holds neither the run's calls nor its end state")
+        nothing = "the file holds neither the run's calls nor its end state"
+        return unscored(blank(task, trajectory, golds), "no_calls", nothing)
     walk = follow(trajectory, golds.start, environment, check_reads=check_reads)
     if walk.fidelity.drift:
-        return unscored(attrs.evolve(verdict, fidelity=walk.fidelity), "replay_drift", walk.fidelity.drift)
+        verdict = attrs.evolve(blank(task, trajectory, golds), fidelity=walk.fidelity)
+        return unscored(verdict, "replay_drift", walk.fidelity.drift)
     candidate = golds.candidate(walk.end_state)
-    verdict = attrs.evolve(
-        verdict,
-        fidelity=walk.fidelity,
-        end_state=digest(candidate.changes.to_json()),
-        ignored=_ignored(walk.end_state, golds),
-    )
     comparisons = tuple(_compare(admitted, candidate, walk, trajectory) for admitted in golds.readings)
-    known = recomputed_factors(task.criteria, trajectory, walk.end_state, environment)
-    return _conclude(verdict, task, trajectory, golds, candidate, comparisons, contested, known)
+    basis = reward_basis(task.criteria, trajectory)
+    known = recomputed_factors(basis, task.criteria, trajectory, walk.end_state, environment)
+    return _conclude(task, trajectory, golds, walk, candidate, comparisons, known, contested=contested)
 
 
 def _ignored(end_state: EndState, golds: CompiledGolds) -> tuple[str, ...]:
@@ -129,23 +128,26 @@ def _ignored(end_state: EndState, golds: CompiledGolds) -> tuple[str, ...]:
 
 def blank(task: Task, trajectory: Trajectory, golds: CompiledGolds) -> Verdict:
     """Return the verdict of a run of which nothing is said yet but whose it is and what is known of its task."""
+    return Verdict(outcome="unscored", **_about(task, trajectory, golds))
+
+
+def _about(task: Task, trajectory: Trajectory, golds: CompiledGolds) -> dict[str, Any]:
     gold_set = golds.gold_set
-    return Verdict(
-        outcome="unscored",
-        benchmark_faults=golds.benchmark.faults if golds.benchmark else (),
-        benchmark_readings=golds.benchmark_readings,
-        recorded=trajectory.recorded,
-        stratum=golds.stratum,
-        termination=trajectory.termination,
-        task_id=task.id,
-        run_id=trajectory.run_id,
-        trial=trajectory.trial,
-        agent=trajectory.agent,
-        domain=task.domain,
-        loopholes=gold_set.loopholes if gold_set else (),
-        do_nothing=golds.do_nothing,
-        always_refuse=golds.always_refuse,
-    )
+    return {
+        "benchmark_faults": golds.benchmark.faults if golds.benchmark else (),
+        "benchmark_readings": golds.benchmark_readings,
+        "recorded": trajectory.recorded,
+        "stratum": golds.stratum,
+        "termination": trajectory.termination,
+        "task_id": task.id,
+        "run_id": trajectory.run_id,
+        "trial": trajectory.trial,
+        "agent": trajectory.agent,
+        "domain": task.domain,
+        "loopholes": gold_set.loopholes if gold_set else (),
+        "do_nothing": golds.do_nothing,
+        "always_refuse": golds.always_refuse,
+    }
 
 
 def unscored(verdict: Verdict, code: str, sentence: str) -> Verdict:
@@ -199,7 +201,7 @@ def follow(
             calls.append((written, not recorded.refused))
             continue
         before = drafts.freeze() if recorded.refused else None
-        outcome = step(environment, drafts, recorded.call)
+        outcome = step(environment, drafts, recorded.call, copy=False)
         succeeded = outcome.refusal is None
         counts[_count_of(outcome)] += 1
         calls.append((written, succeeded if recorded.refused is None else not recorded.refused))
@@ -220,13 +222,13 @@ def _recorded_calls(trajectory: Trajectory) -> tuple[tuple[ToolCall, bool | None
     return tuple((call, None if refused is None else not refused) for call, refused in outcomes)
 
 
-def _count_of(outcome: Outcome) -> str:
+def _count_of(outcome: base.Outcome) -> str:
     if outcome.refusal is None:
         return "replayed"
     return "unknown" if outcome.refusal.kind == "unknown_tool" else "refused"
 
 
-def _difference(recorded: RecordedCall, outcome: Outcome) -> str:
+def _difference(recorded: RecordedCall, outcome: base.Outcome) -> str:
     """Say how a recorded result differs from the recomputed one; empty where it does not or nothing was recorded."""
     if recorded.refused is None or recorded.result is None:
         return ""
@@ -243,7 +245,8 @@ def _same_result(recorded: str, observation: Json) -> bool:
     import msgspec
 
     try:
-        return same(_settle(msgspec.json.decode(recorded)), _settle(observation))
+        value = msgspec.json.decode(recorded)
+        return same(value, observation) or same(_settle(value), _settle(observation))
     except (msgspec.DecodeError, RecursionError, ValueError):
         return False
 
@@ -257,7 +260,7 @@ def _settle(value: Json) -> Json:
     return value
 
 
-def _drift(recorded: RecordedCall, outcome: Outcome, index: int) -> str:
+def _drift(recorded: RecordedCall, outcome: base.Outcome, index: int) -> str:
     if recorded.refused == (outcome.refusal is not None):
         return ""
     did, does = ("refused", "carries it out") if recorded.refused else ("carried out", "refuses it")
@@ -364,41 +367,60 @@ def _is_open(match: Match, standings: Sequence[str]) -> bool:
 
 
 def _conclude(
-    verdict: Verdict,
     task: Task,
     trajectory: Trajectory,
     golds: CompiledGolds,
+    walk: Walk,
     candidate: Candidate,
     comparisons: tuple[Comparison, ...],
-    contested: bool,
     known: Mapping[str, float],
+    *,
+    contested: bool,
 ) -> Verdict:
     ended = trajectory.termination is None or trajectory.termination in NORMAL_ENDS
     benchmark = None if golds.benchmark is None else ended and golds.benchmark.state == candidate.state
     matches = tuple(c.match for c in comparisons if c.match) if ended else ()
     standings = ("core", "contested") if contested else ("core",)
-    verdict = attrs.evolve(
-        verdict,
-        matched=tuple(match.reading for match in matches if _counts(match, standings, golds)),
+    matched = tuple(match.reading for match in matches if _counts(match, standings, golds))
+    rewards = _columns(task, trajectory, golds, matches, benchmark, known) if ended else _nothing(golds)
+    if not golds.readings and golds.benchmark is None:
+        outcome, reason = _unscored("no_gold", "the benchmark states no gold for this task, and no gold set applies")
+    elif not matched:
+        outcome, reason = _not_matched(trajectory, matches, standings, candidate, ended=ended)
+    elif (rewards.with_contested if contested else rewards.core) is None:
+        outcome, reason = _unscored("factor_missing", "a factor of the reward besides the database is not in the file")
+    else:
+        outcome, reason = "matched", None
+    return Verdict(
+        **_about(task, trajectory, golds),
+        outcome=outcome,
+        reason=reason,
+        matched=matched,
         matches=matches,
         comparisons=comparisons if ended else tuple(attrs.evolve(c, match=None) for c in comparisons),
         benchmark_matched=benchmark,
         repaired_matched=_repaired(golds, candidate, ended=ended),
-        rewards=_columns(task, trajectory, golds, matches, benchmark, known) if ended else _nothing(golds),
+        rewards=rewards,
+        bounds=(0.0, 1.0) if reason is not None and reason.code == "factor_missing" else None,
         positions=_positions(golds, matches),
+        fidelity=walk.fidelity,
+        end_state=candidate.changes.fingerprint(),
+        ignored=_ignored(walk.end_state, golds),
     )
-    if not golds.readings and golds.benchmark is None:
-        return unscored(verdict, "no_gold", "the benchmark states no gold for this task, and no gold set applies")
+
+
+def _unscored(code: str, sentence: str) -> tuple[Outcome, Reason]:
+    return "unscored", Reason(code=code, sentence=sentence)
+
+
+def _not_matched(
+    trajectory: Trajectory, matches: Sequence[Match], standings: Sequence[str], candidate: Candidate, *, ended: bool
+) -> tuple[Outcome, Reason]:
     unknown = [match.reading for match in matches if _is_open(match, standings)]
-    if unknown and not verdict.matched:
+    if unknown:
         sentence = f"the end state is in {', '.join(unknown)}, but no calls are known to show for it"
-        return unscored(verdict, "evidence_unknown", sentence)
-    if verdict.matched and (verdict.rewards.with_contested if contested else verdict.rewards.core) is None:
-        verdict = attrs.evolve(verdict, bounds=(0.0, 1.0))
-        return unscored(verdict, "factor_missing", "a factor of the reward besides the database is not in the file")
-    if verdict.matched:
-        return attrs.evolve(verdict, outcome="matched", reason=None)
-    return attrs.evolve(verdict, outcome="unmatched", reason=_why_not(trajectory, matches, candidate, ended))
+        return _unscored("evidence_unknown", sentence)
+    return "unmatched", _why_not(trajectory, matches, candidate, ended)
 
 
 def _nothing(golds: CompiledGolds) -> Rewards:
@@ -441,7 +463,7 @@ def _columns(
 
     @cache
     def others(communicate: tuple[str, ...] | None, factors: tuple[tuple[str, float], ...]) -> float | None:
-        return other_factors(task.criteria, trajectory, communicate=communicate, recomputed=dict(factors))
+        return other_factors(task.criteria, trajectory, basis, communicate=communicate, recomputed=dict(factors))
 
     def reward(
         database: bool | None, reading: Reading | None = None, factors: Mapping[str, float] = known
@@ -450,16 +472,19 @@ def _columns(
         whole = combine(database, rest, basis)
         return whole if whole is None or reading is None else whole * reading.worth
 
+    @cache
+    def earned(counted: tuple[str, ...], *, is_open: bool) -> float | None:
+        factors = {**known, **dict.fromkeys(replaced, float(bool(counted)))}
+        if counted:
+            return best([reward(True, readings[name], factors) for name in counted])
+        return None if is_open else reward(False, factors=factors)
+
     def column(standings: Sequence[str], *, strict: bool = False) -> float | None:
         if not golds.readings:
             return reward(benchmark)
-        counted = [m for m in matches if _counts(m, standings, golds) and not (strict and m.equivalences)]
-        factors = {**known, **dict.fromkeys(replaced, float(bool(counted)))}
-        if not counted:
-            if any(_is_open(m, standings) and not (strict and m.equivalences) for m in matches):
-                return None
-            return reward(False, factors=factors)
-        return best([reward(True, readings[m.reading], factors) for m in counted])
+        taken = [match for match in matches if not (strict and match.equivalences)]
+        counted = tuple(match.reading for match in taken if _counts(match, standings, golds))
+        return earned(counted, is_open=any(_is_open(match, standings) for match in taken))
 
     single, core = reward(benchmark), column(("core",))
     return Rewards(

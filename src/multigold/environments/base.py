@@ -195,7 +195,9 @@ class Outcome:
     refusal: Refusal | None = None
 
 
-def step(environment: Environment, drafts: Drafts, call: ToolCall, *, synchronise: bool = True) -> Outcome:
+def step(
+    environment: Environment, drafts: Drafts, call: ToolCall, *, synchronise: bool = True, copy: bool = True
+) -> Outcome:
     """Run one call.
 
     Args:
@@ -203,11 +205,12 @@ def step(environment: Environment, drafts: Drafts, call: ToolCall, *, synchronis
         drafts: Read and written in place.
         call: The call; its arguments are copied, so that nothing of the record ends up in the state.
         synchronise: Whether to bring the two sides in step afterwards.
+        copy: Whether the observation is a copy, which later calls leave alone; else it is good until the next call.
 
     Returns:
         What came of it. A tool that raises, whatever it raises, has refused: tau2 answers every exception of a tool
         with an error message and goes on, and brings the two sides in step only where there was none
-        (`environment.py`, `get_response`). The observation is a copy: later calls leave it alone.
+        (`environment.py`, `get_response`).
     """
     tool = environment.tool(call.name, call.requestor)
     refusal = _unfit(tool, call)
@@ -215,7 +218,8 @@ def step(environment: Environment, drafts: Drafts, call: ToolCall, *, synchronis
     if tool is not None and refusal is None:
         try:
             draft = _lookup(environment, drafts.side(environment.side(call.name, call.requestor)))
-            observation = clone(tool.function(draft, **clone(dict(call.arguments or {}))))
+            observation = tool.function(draft, **clone(dict(call.arguments or {})))
+            observation = clone(observation) if copy else observation
             if synchronise and environment.synchronise is not None:
                 environment.synchronise(drafts)
         except Exception as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import attrs
@@ -66,7 +67,7 @@ def _as_state(value: EndState | Database | Mapping[str, Json] | None) -> EndStat
     return EndState(value if isinstance(value, Database) else Database.from_json(value))
 
 
-@attrs.frozen(kw_only=True)
+@attrs.frozen(kw_only=True, slots=False)
 class Task:
     """A task of a benchmark.
 
@@ -92,6 +93,10 @@ class Task:
 
         The same id means different tasks in different releases of a benchmark; this tells them apart, and not the gold.
         """
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         return text_fingerprint(self.instructions, self.initial_state)
 
     def gold_fingerprint(self) -> str | None:
@@ -99,6 +104,10 @@ class Task:
 
         That is the name, arguments and requestor of its calls and, where it states any, its assertions on the state.
         """
+        return self._gold
+
+    @cached_property
+    def _gold(self) -> str | None:
         if self.criteria is None or not self.criteria.states_gold:
             return None
         calls = [[call.name, call.arguments, call.requestor] for call in self.criteria.actions or ()]

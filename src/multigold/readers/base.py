@@ -7,7 +7,7 @@ the file as a whole is a sentence in `warnings`. Only a file of which nothing ca
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
 import attrs
 
@@ -134,6 +134,10 @@ class ResultsFile:
     origin: Mapping[str, Json] = attrs.field(factory=dict)
 
 
+KnownTasks: TypeAlias = dict[tuple[bytes, str], tuple[Task, tuple[AcceptableOutcome, ...]]]
+"""Raw JSON of a task and its domain, to the task and the outcomes that a fork accepts for it."""
+
+
 @attrs.frozen(kw_only=True)
 class ReadOptions:
     """What the caller knows better than the file, or wants read in another way.
@@ -142,6 +146,8 @@ class ReadOptions:
         agent: The agent's name, instead of the file's.
         domain: The environment's name, instead of the file's.
         tasks: The benchmark's tasks, for a file that embeds none.
+        known_tasks: What tasks were read as, by their raw JSON and domain; the reader adds to it. Who opens many files
+            gives one to all, as their tasks are mostly the same.
         rejoin: Whether to take the word of a run's checks where a file contradicts itself, instead of leaving such runs
             unscored.
     """
@@ -149,4 +155,5 @@ class ReadOptions:
     agent: str = ""
     domain: str = ""
     tasks: Mapping[str, Task] = attrs.field(factory=dict)
+    known_tasks: KnownTasks = attrs.field(factory=dict, repr=False, eq=False)
     rejoin: bool = False

@@ -215,18 +215,19 @@ def _strict(value: Json) -> Json:
     return value
 
 
+_CONTAINERS: Final = frozenset({dict, list})
+
+
 def is_too_deep(value: Json, limit: int = MAX_DEPTH) -> bool:
-    """Tell whether a JSON value is nested deeper than `limit`, without recursion."""
-    level = [value] if isinstance(value, (dict, list)) else []
+    """Tell whether a JSON value, as a decoder gives it, is nested deeper than `limit`, without recursion."""
+    level = [value] if type(value) in _CONTAINERS else []
     for _ in range(limit):
         if not level:
             return False
-        level = [
-            item
-            for container in level
-            for item in (container.values() if isinstance(container, dict) else container)
-            if isinstance(item, (dict, list))
-        ]
+        below = [container.values() if type(container) is dict else container for container in level]
+        # Most containers hold no others: those are passed over in one step.
+        mixed = [items for items in below if not _CONTAINERS.isdisjoint(map(type, items))]
+        level = [item for items in mixed for item in items if type(item) in _CONTAINERS]
     return bool(level)
 
 

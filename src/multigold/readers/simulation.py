@@ -23,7 +23,7 @@ from multigold.readers.tasks import id_text
 from multigold.state.canonical import Json
 
 
-class RawMessage(msgspec.Struct):
+class RawMessage(msgspec.Struct, gc=False):
     """A message as files write it, in tau2's or OpenAI's words."""
 
     role: Any = None
@@ -36,12 +36,12 @@ class RawMessage(msgspec.Struct):
     tool_messages: Any = None
 
 
-class _Chunk(msgspec.Struct):
+class _Chunk(msgspec.Struct, gc=False):
     content: Any = None
     tool_calls: Any = None
 
 
-class _Tick(msgspec.Struct):
+class _Tick(msgspec.Struct, gc=False):
     agent_chunk: _Chunk | None = None
     user_chunk: _Chunk | None = None
     agent_tool_calls: Any = msgspec.UNSET
@@ -50,7 +50,7 @@ class _Tick(msgspec.Struct):
     user_tool_results: Any = None
 
 
-class Head(msgspec.Struct):
+class Head(msgspec.Struct, gc=False):
     """What can be read of a simulation whose messages cannot."""
 
     id: Any = None
@@ -61,20 +61,20 @@ class Head(msgspec.Struct):
     reward_info: msgspec.Raw = NULL
 
 
-class _Simulation(Head):
+class _Simulation(Head, gc=False):
     messages: list[RawMessage] | None = None
     ticks: list[_Tick] | None = None
 
 
-class _DbCheck(msgspec.Struct):
+class _DbCheck(msgspec.Struct, gc=False):
     db_match: Any = None
 
 
-class _Check(msgspec.Struct):
+class _Check(msgspec.Struct, gc=False):
     action: Any = None
 
 
-class _RewardInfo(msgspec.Struct):
+class _RewardInfo(msgspec.Struct, gc=False):
     reward: Any = None
     db_check: _DbCheck | None = None
     action_checks: list[_Check] | msgspec.UnsetType | None = msgspec.UNSET

@@ -42,7 +42,7 @@ class Talk:
 
     def say(self, role: str, content: Json) -> None:
         """Add a message."""
-        self._messages.append(Message(role=role, text=text_of(content)))
+        self._messages.append(Message(role=role, text=content if isinstance(content, str) else text_of(content)))
 
     def call(self, calls: Json, role: str) -> None:
         """Add the calls that the latest message holds, in any form that is in use."""

@@ -9,7 +9,7 @@ import attrs
 import msgspec
 
 from multigold.model.task import Criteria, Task, ToolCall
-from multigold.readers.base import AcceptableOutcome
+from multigold.readers.base import AcceptableOutcome, KnownTasks
 from multigold.readers.decoding import decoded, is_too_deep
 from multigold.readers.talk import read_call
 from multigold.state.canonical import Json
@@ -17,7 +17,7 @@ from multigold.state.canonical import Json
 _MOST_WARNINGS = 5
 
 
-class _Criteria(msgspec.Struct):
+class _Criteria(msgspec.Struct, gc=False):
     actions: list[dict[str, Any]] | None = None
     env_assertions: list[Any] | None = None
     communicate_info: list[Any] | str | None = None
@@ -25,7 +25,7 @@ class _Criteria(msgspec.Struct):
     acceptable_outcomes: list[dict[str, Any]] | None = None
 
 
-class _Task(msgspec.Struct):
+class _Task(msgspec.Struct, gc=False):
     id: Any = None
     user_scenario: Any = None
     initial_state: Any = None
@@ -41,12 +41,13 @@ class TaskTable:
     warnings: tuple[str, ...] = ()
 
 
-def read_tasks(raw: Iterable[msgspec.Raw], domain: str = "") -> TaskTable:
+def read_tasks(raw: Iterable[msgspec.Raw], domain: str = "", *, known: KnownTasks | None = None) -> TaskTable:
     """Read tau2 tasks.
 
     Args:
         raw: Each task as raw JSON.
         domain: The environment's name.
+        known: Tasks that were read before; what is read now is added.
 
     Returns:
         The tasks that can be read; one that cannot is left out and named in a warning, and so is a second of one id.
@@ -54,19 +55,28 @@ def read_tasks(raw: Iterable[msgspec.Raw], domain: str = "") -> TaskTable:
     table, faults = TaskTable(), []
     for index, item in enumerate(raw):
         try:
-            task = msgspec.json.decode(item, type=_Task)
-            task_id = id_text(task.id)
-            if task_id in table.tasks:
-                faults.append(f"tasks[{index}] has the id {task_id!r} of an earlier task, which is kept")
-                continue
-            table.tasks[task_id] = _task(task, task_id, domain)
+            task, outcomes = _read_task(item, domain, known)
         except (ValueError, RecursionError) as error:
             faults.append(f"tasks[{index}] cannot be read ({error})")
             continue
-        outcomes = tuple(_outcomes(task.evaluation_criteria))
+        if task.id in table.tasks:
+            faults.append(f"tasks[{index}] has the id {task.id!r} of an earlier task, which is kept")
+            continue
+        table.tasks[task.id] = task
         if outcomes:
-            table.acceptable[task_id] = outcomes
+            table.acceptable[task.id] = outcomes
     return attrs.evolve(table, warnings=shortened(faults))
+
+
+def _read_task(item: msgspec.Raw, domain: str, known: KnownTasks | None) -> tuple[Task, tuple[AcceptableOutcome, ...]]:
+    key = (bytes(item), domain)
+    found = known.get(key) if known is not None else None
+    if found is None:
+        task = msgspec.json.decode(item, type=_Task)
+        found = _task(task, id_text(task.id), domain), tuple(_outcomes(task.evaluation_criteria))
+        if known is not None:
+            known[key] = found
+    return found
 
 
 def shortened(sentences: list[str], most: int = _MOST_WARNINGS) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ single    one simulation by itself
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -33,16 +34,16 @@ _PEEK: Final = 30
 """How many runs are looked at for a domain that is not stated."""
 
 
-class _Actor(msgspec.Struct):
+class _Actor(msgspec.Struct, gc=False):
     implementation: Any = None
     llm: Any = None
 
 
-class _EnvironmentInfo(msgspec.Struct):
+class _EnvironmentInfo(msgspec.Struct, gc=False):
     domain_name: Any = None
 
 
-class Info(msgspec.Struct):
+class Info(msgspec.Struct, gc=False):
     """What a results file says of the run as a whole."""
 
     git_commit: Any = None
@@ -65,7 +66,7 @@ class Pieces:
 
 def recognise(document: Document) -> bool:
     """Tell whether a document is tau2's."""
-    return _pieces(document) is not None
+    return document.has("simulations") or _pieces(document) is not None
 
 
 def read(document: Document, options: ReadOptions) -> ResultsFile:
@@ -122,7 +123,7 @@ def assemble(pieces: Pieces, options: ReadOptions) -> ResultsFile:
     _refuse_template(document, info, raw)
     domain, guesses = _domain(document, info, raw, options)
     embedded = document.array("tasks")
-    table = read_tasks(embedded, domain)
+    table = read_tasks(embedded, domain, known=options.known_tasks)
     stated = options.agent or _agent(document, info)
     agent = stated or stem(document.name)
     unnamed = () if stated else (f"the file names no agent: it is called {agent!r} after the file",)
@@ -188,8 +189,12 @@ def _tools(raw: Sequence[msgspec.Raw]) -> Iterator[str]:
             yield recorded.call.name
 
 
-class _Id(msgspec.Struct):
+class _Id(msgspec.Struct, gc=False):
     id: Any = None
+
+
+_FIRST_ID: Final = re.compile(rb'\s*\{\s*"id"\s*:\s*"([^"\\]*)"')
+"""A run whose first member is its id, as tau2 writes them: the rest of it need not be looked at for that."""
 
 
 def repeated_ids(raw: Sequence[msgspec.Raw]) -> Mapping[str, int]:
@@ -200,12 +205,19 @@ def repeated_ids(raw: Sequence[msgspec.Raw]) -> Mapping[str, int]:
     seen: set[int] = set()
     counts: dict[str, int] = {}
     for item in raw:
-        head = decoded(item, _Id)
-        run_id = id_text(head.id) if head else ""
+        run_id = _run_id(item)
         if run_id and hash(run_id) in seen:
             counts[run_id] = counts.get(run_id, 1) + 1
         seen.add(hash(run_id))
     return counts
+
+
+def _run_id(item: msgspec.Raw) -> str:
+    first = _FIRST_ID.match(item)
+    if first is not None:
+        return first[1].decode(errors="replace")
+    head = decoded(item, _Id)
+    return id_text(head.id) if head else ""
 
 
 def _repetitions(repeated: Mapping[str, int]) -> tuple[str, ...]:
@@ -239,7 +251,7 @@ def settle(
         sentence = f"{repeated[trajectory.run_id]} runs of the file have the id {trajectory.run_id!r}"
         doubt = doubt or Reason(code="contradiction", sentence=sentence)
     return Run(
-        trajectory=attrs.evolve(trajectory, task_id=task_id),
+        trajectory=trajectory if trajectory.task_id == task_id else attrs.evolve(trajectory, task_id=task_id),
         task_id=task_id,
         problem=simulation.problem or task_problem(task_id, index.tasks) or doubt,
         place=place,

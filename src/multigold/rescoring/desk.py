@@ -45,6 +45,8 @@ class Desk:
 
     def __init__(self, options: Options) -> None:
         self.options = options
+        # With the tasks that were read before: most files of a directory embed the same ones.
+        self._read = ReadOptions(agent=options.agent_name or "", rejoin=options.rejoin)
         self._environments: dict[str, Environment] = {}
         self._catalogues: dict[str, Catalogue | None] = {}
         self._golds: dict[tuple[str | None, ...], CompiledGolds] = {}
@@ -61,25 +63,24 @@ class Desk:
             CallError: Where no release has the name that was given.
             DataError: Where the tasks of that release are not there.
         """
-        read = ReadOptions(agent=self.options.agent_name or "", rejoin=self.options.rejoin)
-        opened = list(open_source(source, options=read))
+        opened = list(open_source(source, options=self._read))
         release = self.options.benchmark_release
         if all(not _needs_tasks(results, release) for results in opened):
             return opened
-        return [self._with_tasks(results, source, read, place) for place, results in enumerate(opened)]
+        return [self._with_tasks(results, source, place) for place, results in enumerate(opened)]
 
-    def _with_tasks(self, results: ResultsFile, source: Source, read: ReadOptions, place: int) -> ResultsFile:
+    def _with_tasks(self, results: ResultsFile, source: Source, place: int) -> ResultsFile:
         if not _needs_tasks(results, self.options.benchmark_release) or not results.domain:
             return results
         if is_voice(results):
-            return self._with_texts(results, source, read, place)
+            return self._with_texts(results, source, place)
         release = self.options.benchmark_release or results.release
         tasks = load_tasks(results.domain, release, data_dir=self.options.data_dir)
         if source.kind != "stdin":  # which cannot be read twice; its runs must then name their tasks
-            results = list(open_source(source, options=attrs.evolve(read, tasks=tasks)))[place]
+            results = list(open_source(source, options=attrs.evolve(self._read, tasks=tasks)))[place]
         return results if results.tasks else attrs.evolve(results, tasks=tasks)
 
-    def _with_texts(self, results: ResultsFile, source: Source, read: ReadOptions, place: int) -> ResultsFile:
+    def _with_texts(self, results: ResultsFile, source: Source, place: int) -> ResultsFile:
         """Give a voice-agent run's tasks the texts of the tasks at hand, where they are what its user was told."""
         release = self.options.benchmark_release
         try:
@@ -88,7 +89,7 @@ class Desk:
             if release is not None:
                 raise
             return results
-        told = list(open_source(source, options=attrs.evolve(read, tasks=tasks)))[place]
+        told = list(open_source(source, options=attrs.evolve(self._read, tasks=tasks)))[place]
         catalogue = self._catalogue(results.domain)
         listed = catalogue.gold_sets if catalogue else {}
         others = [task.id for task in told.tasks.values() if task.instructions is None and task.id in listed]

@@ -268,7 +268,8 @@ def _by_expected_hash(run: Run, task: Task, stored: StoredHashes) -> Verdict:
     )
     if matched is None:
         return unscored(verdict, "environment_missing", f"there are no tools for {task.domain}, and no two hashes")
-    reward = combine(matched, other_factors(task.criteria, trajectory), reward_basis(task.criteria, trajectory))
+    basis = reward_basis(task.criteria, trajectory)
+    reward = combine(matched, other_factors(task.criteria, trajectory, basis), basis)
     verdict = attrs.evolve(
         verdict,
         benchmark_matched=matched,

@@ -16,7 +16,7 @@ from typing import Final
 import attrs
 
 from multigold.errors import StateError
-from multigold.state.canonical import Json, canonical, clone, same, too_deep
+from multigold.state.canonical import Json, canonical, clone, digest, same, too_deep
 from multigold.state.canonical import escape as escape
 from multigold.state.database import GONE, WHOLE, Database, Draft, EndState
 
@@ -54,10 +54,14 @@ class Change:
         """Return the change that undoes this one."""
         return Change(self.after, self.before)
 
-    def to_json(self) -> dict[str, Json]:
-        """Return `{before?, after?}`; an absent side has no key."""
+    def pair(self) -> dict[str, Json]:
+        """Return `{before?, after?}`, to be read only; an absent side has no key."""
         pair = {"before": self.before, "after": self.after}
-        return {key: clone(value) for key, value in pair.items() if value is not ABSENT}
+        return {key: value for key, value in pair.items() if value is not ABSENT}
+
+    def to_json(self) -> dict[str, Json]:
+        """Return `{before?, after?}`, safe to change; an absent side has no key."""
+        return {key: clone(value) for key, value in self.pair().items()}
 
 
 @attrs.frozen
@@ -98,6 +102,14 @@ class Delta:
     def to_json(self) -> dict[str, dict[str, Json]]:
         """Return `{pointer: {before?, after?}}`."""
         return {pointer: change.to_json() for pointer, change in self.changes.items()}
+
+    def fingerprint(self) -> str:
+        """Return 64 hexadecimal digits: the digest of what `to_json` writes, equal for equal deltas.
+
+        Raises:
+            StateError: Where a value is not JSON.
+        """
+        return digest({pointer: change.pair() for pointer, change in self.changes.items()})
 
     @classmethod
     def from_json(cls, data: Mapping[str, Mapping[str, Json]]) -> Delta:
@@ -159,13 +171,14 @@ def _diff_databases(prefix: str, a: Database, b: Database) -> Iterator[tuple[str
 
 
 def _diff_values(pointer: str, old: Json, new: Json) -> Iterator[tuple[str, Change]]:
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted(old.keys() | new.keys()):
-            before, after = old.get(key, ABSENT), new.get(key, ABSENT)
-            if not _same_value(before, after):
-                yield from _diff_values(f"{pointer}/{escape(key)}", before, after)
-    elif not _same_value(old, new):
-        yield pointer, Change(old, new)
+    if not (isinstance(old, dict) and isinstance(new, dict)):
+        if not _same_value(old, new):
+            yield pointer, Change(old, new)
+        return
+    for key in sorted(old.keys() | new.keys()):
+        before, after = old.get(key, ABSENT), new.get(key, ABSENT)
+        if before is not after and not _same_value(before, after):
+            yield from _diff_values(f"{pointer}/{escape(key)}", before, after)
 
 
 def split_pointer(pointer: str) -> tuple[str, ...]:

@@ -95,7 +95,8 @@ def comparable(state: EndState, initial: EndState, conventions: Conventions) -> 
         initial: The state that the run started in.
         conventions: What the domain declares.
     """
-    if not conventions.null_defaults and not conventions.log_tables:
+    after, before = state.agent, initial.agent
+    if all(_is_comparable(place, after, before, conventions) for place in after.touched(before)):
         return state
     records = {}
     for (table, record_id), record in _changed(state.agent, initial.agent).items():
@@ -124,6 +125,22 @@ def _rebuilt(state: EndState, initial: EndState, records: Records, finish: Calla
         else:
             draft.put(table, record_id, record)
     return EndState(draft.freeze(), user=state.user)
+
+
+def _is_comparable(place: Key, after: Database, before: Database, conventions: Conventions) -> bool:
+    """Tell whether `comparable` would leave a record as it is, which nearly all of them are."""
+    table, record_id = place
+    if table in conventions.log_tables:
+        return False
+    fields = conventions.null_defaults.get(table)
+    if not fields:
+        return True
+    record, original = after.find(table, record_id), before.find(table, record_id)
+    if not isinstance(record, dict):
+        return True
+    spelling = original if isinstance(original, dict) else {}
+    null = [field for field in fields if record.get(field) is None]
+    return all((field in record) == (field in spelling and spelling[field] is None) for field in null)
 
 
 def _spelt(record: Json, original: Json, fields: Sequence[str]) -> Json:
