@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
-from multigold.environments.base import Environment, Invariant, RefusalError, Tool
+from multigold.environments.base import Environment, Invariant, RefusalError, Tool, ToolFunction
 from multigold.state.canonical import Json
 from multigold.state.conventions import Conventions
 from multigold.state.database import Database, Draft, EndState, same_record
@@ -33,6 +34,14 @@ def changed_records(initial: EndState, end: EndState, table: str) -> Iterator[tu
             before, after = initial.agent.find(table, record_id), end.agent.find(table, record_id)
             if not same_record(before, after):
                 yield record_id, before, after
+
+
+def bound(rules: object, functions: Iterable[ToolFunction]) -> Iterator[ToolFunction]:
+    """Yield tools from functions that take rules before the draft: the same functions, with the rules given."""
+    for function in functions:
+        tool = partial(function, rules)
+        tool.__name__ = function.__name__  # type: ignore[attr-defined]  # a partial has no name unless it is given one
+        yield tool
 
 
 def calculate(draft: Draft, expression: Json) -> Json:  # noqa: ARG001 - every tool is given the draft

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from multigold.environments.airline import queries, tools
+from multigold.environments.airline import queries
 from multigold.environments.airline.conventions import CONVENTIONS
 from multigold.environments.airline.invariants import INVARIANTS
+from multigold.environments.airline.tools import TAU2_RULES, writing_tools
 from multigold.environments.base import tool_table
 from multigold.environments.common import calculate, one_sided, transfer_to_human_agents
 
@@ -23,14 +24,7 @@ TOOLS = tool_table(
             queries.search_onestop_flight,
         ),
         "generic": (calculate, transfer_to_human_agents),
-        "write": (
-            tools.book_reservation,
-            tools.cancel_reservation,
-            tools.send_certificate,
-            tools.update_reservation_baggages,
-            tools.update_reservation_flights,
-            tools.update_reservation_passengers,
-        ),
+        "write": writing_tools(TAU2_RULES),
     }
 )
 

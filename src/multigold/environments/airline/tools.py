@@ -11,13 +11,16 @@ Ported from observed behaviour, oddities included, because a verdict must be wha
 - Bag counts, and a cabin where the list of flights is empty, are stored as they were given.
 
 Money is checked in tau2's order and computed with the numbers as given, so that a float stays one where tau2 keeps it.
+
+tau-bench v1's tools are these as well, under rules of its own; a tool to which that makes a difference takes the rules
+first (`writing_tools`).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from multigold.environments.airline.queries import (
     find_flight,
@@ -26,9 +29,10 @@ from multigold.environments.airline.queries import (
     find_user,
     show_reservation,
 )
-from multigold.environments.base import RefusalError
+from multigold.environments.base import RefusalError, ToolFunction
 from multigold.environments.coercion import integer, literal, model, number, text
-from multigold.state.canonical import Json, clone
+from multigold.environments.common import bound
+from multigold.state.canonical import Json
 from multigold.state.database import Draft
 
 NOW = "2024-05-15T15:00:00"
@@ -65,8 +69,32 @@ _BOOKING = model(
     }
 )
 
+_LOOKED_UP = ("origin", "destination", "price")
+"""What a segment has beside what the call says of it."""
+
+
+class Rules(NamedTuple):
+    """All in which tau2's airline tools that write and tau-bench v1's differ.
+
+    Attributes:
+        validates: Whether what a call gives is taken as tau2's models take it; otherwise it is stored as it comes.
+        takes_seats: Whether a booking takes seats.
+        stores_cabin: Whether an update of flights stores the cabin; otherwise a later call still sees the old one.
+        ids_run_out: Whether a fourth booking or certificate is refused; otherwise the booking overwrites the third one,
+            and the certificate does nothing and says nothing.
+    """
+
+    validates: bool
+    takes_seats: bool
+    stores_cabin: bool
+    ids_run_out: bool
+
+
+TAU2_RULES = Rules(validates=True, takes_seats=True, stores_cabin=True, ids_run_out=True)
+
 
 def book_reservation(
+    rules: Rules,
     draft: Draft,
     user_id: Json,
     origin: Json,
@@ -89,36 +117,53 @@ def book_reservation(
         RefusalError: Where something is of the wrong type, unknown, not available, or the payments do not add up.
         KeyError: Where a certificate is named twice, after the first one was used up.
     """
-    segments = _all_objects(flights, _FLIGHT, "flight")
-    travellers = _all_objects(passengers, _PASSENGER, "passenger")
-    payments = _all_objects(payment_methods, _PAYMENT, "payment")
+    segments = _all_objects(rules, flights, _FLIGHT, "flight")
+    travellers = _all_objects(rules, passengers, _PASSENGER, "passenger")
+    payments = _all_objects(rules, payment_methods, _PAYMENT, "payment")
     user = find_user(draft, user_id)
-    reservation: dict[str, Json] = _BOOKING(
-        {
-            "reservation_id": _new_reservation_id(draft),
-            "user_id": user_id,
-            "origin": origin,
-            "destination": destination,
-            "flight_type": flight_type,
-            "cabin": cabin,
-            "created_at": NOW,
-            "total_baggages": total_baggages,
-            "nonfree_baggages": nonfree_baggages,
-            "insurance": insurance,
-        }
-    )
-    booked = [new_segment(draft, segment, cabin, len(travellers)) for segment in segments]
-    price = sum(segment["price"] * len(travellers) for segment in booked)
+    seats = len(travellers)
+    stated = {
+        "reservation_id": _new_reservation_id(rules, draft),
+        "user_id": user_id,
+        "origin": origin,
+        "destination": destination,
+        "flight_type": flight_type,
+        "cabin": cabin,
+        "created_at": NOW,
+        "total_baggages": total_baggages,
+        "nonfree_baggages": nonfree_baggages,
+        "insurance": insurance,
+    }
+    reservation = _taken(rules, stated, _BOOKING)
+    booked = [_new_segment(draft, segment, cabin, seats) for segment in segments]
+    price = sum(segment["price"] * seats for segment in booked)
     if insurance == "yes":
-        price += INSURANCE_PRICE * len(travellers)
+        price += INSURANCE_PRICE * seats
     price += BAG_PRICE * nonfree_baggages  # as given: "1" is stored as 1, but cannot be added to a price
-    check_payments(user, payments, price)
-    spend(draft, user_id, payments)
-    _take_seats(draft, booked, cabin, len(travellers))
+    _check_payments(user, payments, price)
+    _spend(draft, user_id, payments)
+    if rules.takes_seats:
+        _take_seats(draft, booked, cabin, seats)
     reservation |= {"flights": booked, "passengers": travellers, "payment_history": payments}
     draft.put("reservations", reservation["reservation_id"], reservation)
     draft.edit("users", user_id)["reservations"].append(reservation["reservation_id"])
     return show_reservation(reservation)
+
+
+def writing_tools(rules: Rules) -> tuple[ToolFunction, ...]:
+    """Return the tools that write, under rules."""
+    ruled = (
+        book_reservation,
+        send_certificate,
+        update_reservation_baggages,
+        update_reservation_flights,
+        update_reservation_passengers,
+    )
+    return *bound(rules, ruled), cancel_reservation
+
+
+def _taken(rules: Rules, value: Json, field_type: Callable[[Json], Json]) -> Json:
+    return field_type(value) if rules.validates else value
 
 
 def _objects(values: Json, item: Callable[[Json], Json]) -> list[Json] | None:
@@ -132,21 +177,25 @@ def _objects(values: Json, item: Callable[[Json], Json]) -> list[Json] | None:
     return [item(value) for value in values]
 
 
-def _all_objects(values: Json, item: Callable[[Json], Json], title: str) -> list[Json]:
+def _all_objects(rules: Rules, values: Json, item: Callable[[Json], Json], title: str) -> Json:
+    if not rules.validates:
+        return values
     taken = _objects(values, item)
     if taken is None:
         raise RefusalError(f"every {title} must be an object")
     return taken
 
 
-def _new_reservation_id(draft: Draft) -> str:
+def _new_reservation_id(rules: Rules, draft: Draft) -> str:
     for reservation_id in RESERVATION_IDS:
         if not draft.has("reservations", reservation_id):
             return reservation_id
-    raise RefusalError("Too many reservations")
+    if rules.ids_run_out:
+        raise RefusalError("Too many reservations")
+    return RESERVATION_IDS[-1]
 
 
-def new_segment(draft: Draft, segment: Json, cabin: Json, seats: int) -> dict[str, Json]:
+def _new_segment(draft: Draft, segment: Json, cabin: Json, seats: int) -> dict[str, Json]:
     """Return a segment of a reservation at today's price, if there are seats; takes none.
 
     Raises:
@@ -159,16 +208,11 @@ def new_segment(draft: Draft, segment: Json, cabin: Json, seats: int) -> dict[st
     if day["available_seats"][cabin] < seats:
         raise RefusalError(f"Not enough seats on flight {flight_number}")
     flight = find_flight(draft, flight_number)
-    return {
-        "flight_number": flight_number,
-        "origin": flight["origin"],
-        "destination": flight["destination"],
-        "date": date,
-        "price": day["prices"][cabin],
-    }
+    price = day["prices"][cabin]
+    return {**segment, "origin": flight["origin"], "destination": flight["destination"], "price": price}
 
 
-def check_payments(user: Json, payments: list[Json], price: Any) -> None:
+def _check_payments(user: Json, payments: list[Json], price: Any) -> None:
     """Refuse where a booking's payments name a method that the user has not, exceed a balance, or miss the price.
 
     Raises:
@@ -187,7 +231,7 @@ def check_payments(user: Json, payments: list[Json], price: Any) -> None:
         raise RefusalError(f"Payment amount does not add up, total price is {price}, but paid {paid}")
 
 
-def spend(draft: Draft, user_id: str, payments: list[Json]) -> None:
+def _spend(draft: Draft, user_id: str, payments: list[Json]) -> None:
     """Take a booking's payments: gift cards are debited, certificates used up.
 
     Raises:
@@ -227,7 +271,7 @@ def cancel_reservation(draft: Draft, reservation_id: Json) -> Json:
 
 
 def update_reservation_flights(
-    draft: Draft, reservation_id: Json, cabin: Json, flights: Json, payment_id: Json
+    rules: Rules, draft: Draft, reservation_id: Json, cabin: Json, flights: Json, payment_id: Json
 ) -> Json:
     """Replace a reservation's flights and cabin; the difference in price is paid or refunded by one payment method.
 
@@ -240,42 +284,34 @@ def update_reservation_flights(
     Raises:
         RefusalError: Where something is unknown or not available, or the payment method will not do.
     """
-    segments = _all_objects(flights, _FLIGHT, "flight")
+    segments = _all_objects(rules, flights, _FLIGHT, "flight")
     reservation = find_reservation(draft, reservation_id)
     seats = len(reservation["passengers"])
     find_user(draft, reservation["user_id"])
     wanted = [
-        _kept_segment(reservation, segment, cabin) or new_segment(draft, segment, cabin, seats) for segment in segments
+        _kept_segment(reservation, segment, cabin) or _new_segment(draft, segment, cabin, seats) for segment in segments
     ]
     price = sum(segment["price"] for segment in wanted) - sum(segment["price"] for segment in reservation["flights"])
-    charge(draft, reservation_id, payment_id, price * seats)
+    _charge(rules, draft, reservation_id, payment_id, price * seats)
     reservation = draft.edit("reservations", reservation_id)
     reservation["flights"] = wanted
-    reservation["cabin"] = cabin
+    if rules.stores_cabin:
+        reservation["cabin"] = cabin
     return show_reservation(reservation)
 
 
 def _kept_segment(reservation: Json, segment: Json, cabin: Json) -> Json | None:
-    """Return a copy of the segment that the reservation has already; None where it has none, or in another cabin."""
+    """Return a segment as the reservation has it already; None where it has none, or in another cabin."""
     if cabin != reservation["cabin"]:
         return None
     for kept in reservation["flights"]:
         if kept["flight_number"] == segment["flight_number"] and kept["date"] == segment["date"]:
-            return clone(kept)
+            return {**segment, **{field: kept[field] for field in _LOOKED_UP}}
     return None
 
 
-def charge(
-    draft: Draft, reservation_id: str, payment_id: Json, price: Any, *, entry: Callable[[Json], Json] = _PAYMENT
-) -> None:
+def _charge(rules: Rules, draft: Draft, reservation_id: str, payment_id: Json, price: Any) -> None:
     """Take (or give back) the price of an update by a credit card or a gift card, and write it in the history.
-
-    Args:
-        draft: Read and written in place.
-        reservation_id: A reservation that is there.
-        payment_id: What pays.
-        price: In dollars; negative for a refund.
-        entry: Makes the entry of the history; tau2's is validated.
 
     Raises:
         RefusalError: Where the payment method is unknown or will not do; with a gift card debited already where the
@@ -293,12 +329,13 @@ def charge(
             raise RefusalError("Gift card balance is not enough")
         draft.edit("users", user_id)["payment_methods"][payment_id]["amount"] -= price
     if price != 0:
-        payment = entry({"payment_id": payment_id, "amount": price})  # may refuse, with the gift card debited
+        # This may refuse, with the gift card debited.
+        payment = _taken(rules, {"payment_id": payment_id, "amount": price}, _PAYMENT)
         draft.edit("reservations", reservation_id)["payment_history"].append(payment)
 
 
 def update_reservation_baggages(
-    draft: Draft, reservation_id: Json, total_baggages: Json, nonfree_baggages: Json, payment_id: Json
+    rules: Rules, draft: Draft, reservation_id: Json, total_baggages: Json, nonfree_baggages: Json, payment_id: Json
 ) -> Json:
     """Set a reservation's bag counts, as given; each non-free bag beyond the present number is paid, none is refunded.
 
@@ -313,14 +350,14 @@ def update_reservation_baggages(
     reservation = find_reservation(draft, reservation_id)
     find_user(draft, reservation["user_id"])
     price = BAG_PRICE * max(0, nonfree_baggages - reservation["nonfree_baggages"])
-    charge(draft, reservation_id, payment_id, price)
+    _charge(rules, draft, reservation_id, payment_id, price)
     reservation = draft.edit("reservations", reservation_id)
     reservation["total_baggages"] = total_baggages
     reservation["nonfree_baggages"] = nonfree_baggages
     return show_reservation(reservation)
 
 
-def update_reservation_passengers(draft: Draft, reservation_id: Json, passengers: Json) -> Json:
+def update_reservation_passengers(rules: Rules, draft: Draft, reservation_id: Json, passengers: Json) -> Json:
     """Replace a reservation's passengers by as many others.
 
     As in tau2, something that is no list of objects but has the right length is stored as it is.
@@ -331,7 +368,7 @@ def update_reservation_passengers(draft: Draft, reservation_id: Json, passengers
     Raises:
         RefusalError: Where there is no such reservation, the number differs, or a passenger lacks a field.
     """
-    travellers = _objects(passengers, _PASSENGER)
+    travellers = _objects(passengers, _PASSENGER) if rules.validates else None
     stored = passengers if travellers is None else travellers
     if len(stored) != len(find_reservation(draft, reservation_id)["passengers"]):
         raise RefusalError("Number of passengers does not match")
@@ -340,11 +377,11 @@ def update_reservation_passengers(draft: Draft, reservation_id: Json, passengers
     return show_reservation(reservation)
 
 
-def send_certificate(draft: Draft, user_id: Json, amount: Json) -> Json:
+def send_certificate(rules: Rules, draft: Draft, user_id: Json, amount: Json) -> Json:
     """Give a user a certificate.
 
     Returns:
-        A sentence that names the certificate.
+        A sentence that names the certificate; None where three were sent already and that is no refusal.
 
     Raises:
         RefusalError: Where there is no such user, the amount is no number, or three were sent already.
@@ -352,7 +389,10 @@ def send_certificate(draft: Draft, user_id: Json, amount: Json) -> Json:
     user = find_user(draft, user_id)
     for certificate_id in CERTIFICATE_IDS:
         if certificate_id not in user["payment_methods"]:
-            certificate = _CERTIFICATE({"id": certificate_id, "amount": amount, "source": "certificate"})
+            stated = {"id": certificate_id, "amount": amount, "source": "certificate"}
+            certificate = _taken(rules, stated, _CERTIFICATE)
             draft.edit("users", user_id)["payment_methods"][certificate_id] = certificate
             return f"Certificate {certificate_id} added to user {user_id} with amount {amount}."
-    raise RefusalError("Too many certificates")
+    if rules.ids_run_out:
+        raise RefusalError("Too many certificates")
+    return None

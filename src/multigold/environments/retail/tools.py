@@ -17,11 +17,11 @@ well, under rules of its own; a tool to which that makes a difference takes the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 from multigold.environments.base import RefusalError, ToolFunction
 from multigold.environments.coercion import model, text
+from multigold.environments.common import bound
 from multigold.environments.retail.queries import (
     find_item,
     find_order,
@@ -259,13 +259,7 @@ def writing_tools(rules: Rules) -> tuple[ToolFunction, ...]:
         modify_pending_order_payment,
         modify_user_address,
     )
-    return *(_under(rules, tool) for tool in ruled), exchange_delivered_order_items, return_delivered_order_items
-
-
-def _under(rules: Rules, function: Callable[..., Json]) -> ToolFunction:
-    tool = partial(function, rules)
-    tool.__name__ = function.__name__  # type: ignore[attr-defined]  # a partial has no name unless it is given one
-    return tool
+    return *bound(rules, ruled), exchange_delivered_order_items, return_delivered_order_items
 
 
 def _require(condition: bool, message: str) -> None:

@@ -1,18 +1,20 @@
-"""tau-bench v1's airline domain as pure functions: 14 tools, of which tau2's port serves all that only read."""
+"""tau-bench v1's airline domain as pure functions: 14 tools, most of them tau2's under rules of v1's own."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from multigold.environments.airline import queries
-from multigold.environments.airline import tools as tau2_tools
 from multigold.environments.airline.conventions import CONVENTIONS
 from multigold.environments.airline.invariants import INVARIANTS as TAU2_INVARIANTS
+from multigold.environments.airline.tools import Rules, writing_tools
 from multigold.environments.common import calculate, one_sided, transfer_to_human_agents
 from multigold.environments.tau1_airline import tools
 from multigold.environments.tau1_answers import think, v1_tools
 
 NAME = "tau1-airline"
+
+RULES = Rules(validates=False, takes_seats=False, stores_cabin=False, ids_run_out=False)
 
 TOOLS = v1_tools(
     {
@@ -24,14 +26,7 @@ TOOLS = v1_tools(
             tools.search_onestop_flight,
         ),
         "generic": (calculate, transfer_to_human_agents, think),
-        "write": (
-            tools.book_reservation,
-            tau2_tools.cancel_reservation,
-            tools.send_certificate,
-            tools.update_reservation_baggages,
-            tools.update_reservation_flights,
-            tools.update_reservation_passengers,
-        ),
+        "write": writing_tools(RULES),
     }
 )
 
