@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multigold.aggregation import COLUMNS, Tally, summarise_verdicts
+from multigold.aggregation import COLUMNS, Tally, cells_of, summarise_verdicts
 from multigold.model.trajectory import Recorded
 from multigold.model.verdict import Match, Reason, Rewards, Verdict
 
@@ -102,3 +103,38 @@ def test_tasks_stand_in_natural_order() -> None:
 def test_a_vacuous_match_is_counted() -> None:
     run = Verdict(outcome="unmatched", matches=(Match(reading="r", standing="core", vacuous=True),))
     assert tally([run, attrs.evolve(run, matches=())]).vacuous == 1
+
+
+# As text
+
+
+@given(st.lists(verdicts(), min_size=1, max_size=12))
+def test_printed_a_report_has_every_group_with_every_cell_in_columns_that_line_up(runs: list[Verdict]) -> None:
+    report = summarise_verdicts(runs)
+    text = report.to_text(by_task=True)
+    for groups in (report.overall, report.by_stratum, report.by_task):
+        for group in groups:
+            cells = [re.escape(cell) for cell in cells_of(group, report.columns)]
+            assert re.search(r" +".join(cells), text)
+    for table in text.split("\n\n")[:-1]:
+        title, *lines = table.splitlines()
+        assert title.startswith("By ")
+        assert len({len(line) for line in lines}) == 1
+
+
+def test_printed_a_report_is_what_the_command_shows_and_says_what_the_baselines_are() -> None:
+    rewards = Rewards(single=0.0, core=1.0, core_or_single=1.0, with_contested=1.0)
+    run = Verdict(outcome="matched", agent="mine\x1b[31m", domain="d", stratum="affected", task_id="2", rewards=rewards)
+    report = summarise_verdicts([run])
+    lines = str(report).splitlines()
+    assert lines[0] == "By agent, domain d"
+    assert lines[1].split()[:4] == ["agent", "runs", "unscored", "recorded"]
+    assert lines[2].startswith("mine\\x1b[31m     1")
+    assert "0/1 0.0%  1/1 100.0%" in lines[2]
+    assert lines[-1].startswith("Baselines")
+    assert "By task" not in str(report)
+    assert "By task" in report.to_text(by_task=True)
+
+
+def test_printed_a_report_of_nothing_says_so() -> None:
+    assert str(summarise_verdicts([])) == "there are no runs to count"

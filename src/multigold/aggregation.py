@@ -14,6 +14,7 @@ import attrs
 
 from multigold.model.verdict import Verdict, is_success
 from multigold.state.canonical import Json
+from multigold.state.explain import printable
 from multigold.stats.rates import Rate
 from multigold.stats.rows import natural
 
@@ -117,6 +118,100 @@ class Report:
             "columns": list(self.columns),
             **{name: [group.to_json() for group in getattr(self, name)] for name in groups},
         }
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, *, by_task: bool = False) -> str:
+        """Return the counts as plain tables: overall, by stratum and, where asked for, by task.
+
+        Args:
+            by_task: Whether to add the table by task.
+        """
+        if not self.overall:
+            return "there are no runs to count"
+        groups = {"agent": self.overall, "stratum": self.by_stratum, **({"task": self.by_task} if by_task else {})}
+        tables = [_text_table(of, by, self.columns) for by, of in groups.items()]
+        return "\n\n".join([*tables, "\n".join(map(printable, self.notes()))])
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what is to be known of the tables, a sentence each."""
+        return (
+            f"Strata: {self.strata_note}.",
+            "Baselines, by the database factor alone, under the single gold / under core: an agent that does nothing, "
+            "and one that looks everything up and then always refuses.",
+        )
+
+
+HEADINGS = {
+    "recorded": "recorded",
+    "single": "single gold",
+    "core": "core",
+    "core_strict": "core, strict",
+    "core_or_single": "core or single",
+    "with_contested": "with contested",
+}
+"""Reward column to its heading."""
+
+
+def headings_of(columns: Sequence[str]) -> list[str]:
+    """Return the headings of what a table says of a group; `cells_of` has the cells."""
+    return ["runs", "unscored", *(HEADINGS[column] for column in columns), *(n.replace("_", " ") for n in BASELINES)]
+
+
+def cells_of(group: Group, columns: Sequence[str]) -> list[str]:
+    """Return what a table says of a group: runs, unscored ones by reason, reward columns, baselines."""
+    tally = group.tally
+    baselines = (getattr(tally, name) for name in BASELINES)
+    return [
+        str(tally.runs),
+        ", ".join(f"{number} {code}" for code, number in tally.unscored.items()) or "0",
+        *(rate_text(tally.columns[column]) for column in columns),
+        *(f"{percent_text(rates['single'])} / {percent_text(rates['core'])}" for rates in baselines),
+    ]
+
+
+def titled(groups: Sequence[Group], by: str, *, kind: str = "") -> tuple[str, list[str]]:
+    """Return the title of a table of groups, and the keys that are its columns.
+
+    A key that is the same in all of them stands in the title.
+
+    Args:
+        groups: The groups.
+        by: The key that the title names; it always is a column.
+        kind: What the table is of, where it has not all the cells.
+    """
+    keys = list(groups[0].keys) if groups else []
+    shared = [key for key in keys if key != by and len({group.keys[key] for group in groups}) == 1]
+    suffix = "".join(f", {key} {printable(groups[0].keys[key])}" for key in shared)
+    title = f"{kind}by {by}{suffix}"
+    return f"{title[0].upper()}{title[1:]}", [key for key in keys if key not in shared]
+
+
+def percent_text(rate: Rate) -> str:
+    """Return a rate as `32.1%`; `-` where there is nothing to count."""
+    return "-" if rate.value is None else f"{rate.value * 100:.1f}%"
+
+
+def rate_text(rate: Rate) -> str:
+    """Return a rate as `9/28 32.1%`; `-` where there is nothing to count."""
+    return "-" if rate.value is None else f"{rate.successes}/{rate.of} {rate.value * 100:.1f}%"
+
+
+def _text_table(groups: Sequence[Group], by: str, columns: Sequence[str]) -> str:
+    """Return a table as text: keys to the left, numbers to the right, two blanks between columns."""
+    title, keys = titled(groups, by)
+    rows = [[*keys, *headings_of(columns)]]
+    rows += [[*(printable(group.keys[key]) for key in keys), *cells_of(group, columns)] for group in groups]
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if place < len(keys) else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+    return "\n".join([title, *(line.rstrip() for line in lines)])
 
 
 def reward(verdict: Verdict, column: str) -> float | None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 
-from multigold.aggregation import BASELINES, Report
+from multigold.aggregation import BASELINES, HEADINGS, Report, percent_text, rate_text
 from multigold.errors import MissingExtraError
 from multigold.model.verdict import Verdict, is_success
-from multigold.rendering.tables import HEADINGS, percent_text, rate_text
 from multigold.rescoring import FileReport, Options, provenance
 
 MAX_SHOWN = 500

@@ -7,24 +7,13 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from multigold.aggregation import BASELINES, Group, Report
+from multigold.aggregation import BASELINES, Group, Report, cells_of, headings_of, titled
 from multigold.rescoring import Check, FileReport
 from multigold.state.explain import printable
-from multigold.stats.rates import Rate
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
-
-HEADINGS = {
-    "recorded": "recorded",
-    "single": "single gold",
-    "core": "core",
-    "core_strict": "core, strict",
-    "core_or_single": "core or single",
-    "with_contested": "with contested",
-}
-"""Reward column to its heading."""
 
 
 def report_tables(report: Report, *, by_task: bool = False) -> list[RenderableType]:
@@ -36,18 +25,9 @@ def report_tables(report: Report, *, by_task: bool = False) -> list[RenderableTy
     """
     groups = {"agent": report.overall, "stratum": report.by_stratum, **({"task": report.by_task} if by_task else {})}
     tables = [GroupTable(by=by, groups=of, columns=report.columns) for by, of in groups.items()]
-    return [*tables, *(printable(line) for line in _notes(report))]
+    return [*tables, *(printable(line) for line in report.notes())]
 
 
-def _notes(report: Report) -> Iterator[str]:
-    yield f"Strata: {report.strata_note}."
-    yield (
-        "Baselines, by the database factor alone, under the single gold / under core: an agent that does nothing, "
-        "and one that looks everything up and then always refuses."
-    )
-
-
-_BASELINE_HEADINGS = tuple(name.replace("_", " ") for name in BASELINES)
 _NO_LIMIT = 10_000
 
 
@@ -109,48 +89,22 @@ class GroupTable:
         from rich import box
         from rich.table import Table
 
-        keys = list(groups[0].keys) if groups else []
-        shared = [key for key in keys if key != self.by and len({group.keys[key] for group in groups}) == 1]
-        suffix = "".join(f", {key} {printable(groups[0].keys[key])}" for key in shared)
-        title = f"{kind}by {self.by}{suffix}"
-        table = Table(title=f"{title[0].upper()}{title[1:]}", box=box.SIMPLE, pad_edge=False)
+        title, keys = titled(groups, self.by, kind=kind)
+        table = Table(title=title, box=box.SIMPLE, pad_edge=False)
         for key in keys:
-            if key not in shared:
-                table.add_column(key, overflow="fold")
-        headings = ("runs", "unscored", *(HEADINGS[column] for column in self.columns), *_BASELINE_HEADINGS)
-        for heading in headings[which]:
+            table.add_column(key, overflow="fold")
+        for heading in headings_of(self.columns)[which]:
             table.add_column(_folded(heading) if folded else heading, justify="right", no_wrap=True)
         for group in groups:
-            shown = (printable(value) for key, value in group.keys.items() if key not in shared)
-            cells = _cells(group, self.columns)[which]
-            table.add_row(*shown, *(map(_folded, cells) if folded else cells))
+            cells = cells_of(group, self.columns)[which]
+            keyed = (printable(group.keys[key]) for key in keys)
+            table.add_row(*keyed, *(map(_folded, cells) if folded else cells))
         return table
 
 
 def _folded(text: str) -> str:
     """Return a heading or a cell with a word or a number on each line, such as `33/53` over `62.3%`."""
     return text.replace(", ", ",\n") if ", " in text else text.replace(" ", "\n")
-
-
-def _cells(group: Group, columns: Sequence[str]) -> list[str]:
-    tally = group.tally
-    baselines = (getattr(tally, name) for name in BASELINES)
-    return [
-        str(tally.runs),
-        ", ".join(f"{number} {code}" for code, number in tally.unscored.items()) or "0",
-        *(rate_text(tally.columns[column]) for column in columns),
-        *(f"{percent_text(rates['single'])} / {percent_text(rates['core'])}" for rates in baselines),
-    ]
-
-
-def percent_text(rate: Rate) -> str:
-    """Return a rate as `32.1%`; `-` where there is nothing to count."""
-    return "-" if rate.value is None else f"{rate.value * 100:.1f}%"
-
-
-def rate_text(rate: Rate) -> str:
-    """Return a rate as `9/28 32.1%`; `-` where there is nothing to count."""
-    return "-" if rate.value is None else f"{rate.successes}/{rate.of} {rate.value * 100:.1f}%"
 
 
 def file_lines(files: Iterable[FileReport]) -> list[str]:
