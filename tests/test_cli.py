@@ -153,6 +153,19 @@ def test_show_adds_the_calls_where_it_is_asked_to_one_a_line(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("airline_data")
+def test_show_finds_the_run_in_a_directory_that_holds_files_of_other_kinds(cli: Cli, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    write(runs / "settings.json", {"colour": "red"})
+    document = example()
+    document["simulations"][0]["task_id"] = "0"  # a task without a gold set, for which --strata extended is tried too
+    write(runs / "r.json", document)
+    done = cli("show", runs, "--task", "0", "--benchmark-release", "37199f3")
+    assert (done.status, done.err) == (0, "")
+    assert "task 0, trial 0" in done.out
+
+
+@pytest.mark.usefixtures("airline_data")
 def test_check_recorded_agrees_and_exits_1_where_a_record_is_another(cli: Cli, tmp_path: Path) -> None:
     assert cli("rescore", "--check-recorded", EXAMPLE).status == 0
     document = example()

@@ -13,7 +13,6 @@ from multigold.cli._common import make_options, output_width, scoring_options, s
 from multigold.errors import CallError
 from multigold.model.verdict import Verdict
 from multigold.rendering.calls import call_heading, call_lines, call_notes
-from multigold.rescoring import rescore_runs
 from multigold.rescoring.calls import CallKind, FollowedRun, followed_runs
 from multigold.state.explain import printable
 
@@ -45,7 +44,8 @@ def command(
     click.echo("\n\n".join([*texts, *_notes(verdicts), *([marks] if marks else [])]))
     if strata != "extended" and not any(verdict.loopholes for verdict in verdicts):
         extended = attrs.evolve(options, strata="extended")
-        if any(verdict.loopholes for verdict in rescore_runs(results, task_id=task_id, trial=trial, options=extended)):
+        again = followed_runs(results, task_id=task_id, trial=trial, options=extended)
+        if any(run.verdict.loopholes for run in again):
             click.echo("\nThe catalogue proposes readings for this task: --strata extended applies them.")
 
 
