@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
-from airline_parity import Answer, seen
+from parity import Answer, seen
 
 from multigold.model.task import ToolCall
 

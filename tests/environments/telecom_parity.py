@@ -14,10 +14,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from airline_parity import Answer, seen, shown, spelled
-from retail_parity import kind_of_refusal
+from parity import Answer, answer_of_port, answer_of_tau2, shown, signatures_of, spelled
 
-from multigold.environments.base import Drafts, Environment, step
+from multigold.environments.base import Drafts, Environment
 from multigold.environments.telecom import build
 from multigold.environments.telecom.records import AGENT_LISTS
 from multigold.errors import DataError
@@ -60,6 +59,8 @@ class Tau2Telecom:
         self.user = user_data_model.TelecomUserDB.model_validate(user).model_dump_json()
         patch.setattr(tools, "uuid", ids)
         self.reset()
+        toolkits = {"assistant": self.environment.tools, "user": self.environment.user_tools}
+        self.signatures = {side: signatures_of(toolkit) for side, toolkit in toolkits.items()}
 
     def reset(self) -> None:
         """Go back to the data."""
@@ -80,17 +81,8 @@ class Tau2Telecom:
         self.environment.sync_tools()
 
     def call(self, call: ToolCall, *, synchronise: bool = True) -> Answer:
-        """Run one call as tau2 does in a run (`get_response`), or as it does for a gold, without synchronising."""
-        arguments = copy.deepcopy(call.arguments)
-        try:
-            assert isinstance(arguments, dict)
-            observation = self.environment.make_tool_call(call.name, requestor=call.requestor, **arguments)
-            if synchronise:
-                self.environment.sync_tools()
-            return Answer("ok", seen(self.environment.to_json_str(observation)))
-        except Exception as error:
-            toolkit = self.environment.user_tools if call.requestor == "user" else self.environment.tools
-            return Answer(kind_of_refusal(call, toolkit), message=f"{type(error).__name__}: {error}")
+        """Run one call as tau2 does in a run, or as it does for a gold, without synchronising."""
+        return answer_of_tau2(self.environment, call, self.signatures[call.requestor], synchronise=synchronise)
 
     def holds(self, assertion: Json) -> bool:
         """Tell whether an assertion holds; raises where tau2 does."""
@@ -139,7 +131,7 @@ class Pair:
         for call in calls:
             done.append(call)
             theirs = self.tau2.call(call, synchronise=synchronise)
-            ours = self._call(drafts, call, synchronise)
+            ours = answer_of_port(self.environment, drafts, call, synchronise=synchronise)
             assert ours == theirs, f"{shown(done)}\n  tau2: {theirs!r}\n  port: {ours!r}"
             assert not each or port_text(drafts.freeze()) == self.tau2.text(), shown(done)
             answers.append(ours)
@@ -164,12 +156,6 @@ class Pair:
         start = self.environment.prepare(self.environment.initial, {"initialization_actions": actions})
         assert port_text(start) == self.tau2.text(), actions
         return start
-
-    def _call(self, drafts: Drafts, call: ToolCall, synchronise: bool) -> Answer:
-        outcome = step(self.environment, drafts, call, synchronise=synchronise)
-        if outcome.refusal is not None:
-            return Answer(outcome.refusal.kind, message=outcome.refusal.message)
-        return Answer("ok", seen(outcome.observation))
 
 
 def in_solo_mode(calls: Iterable[ToolCall], environment: Environment) -> Iterator[ToolCall]:

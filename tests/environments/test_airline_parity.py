@@ -20,15 +20,14 @@ from typing import Any
 import attrs
 import pytest
 from airline_calls import Cast, make_call
-from airline_parity import Pair, Port, Tau2, port_text
+from airline_parity import airline_pair
 from airline_paths import PATHS
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from parity import Pair, port_text
 from recorded_calls import as_recorded, recorded_runs
 
-from multigold.datasets import load_environment
 from multigold.environments.base import Environment, Tool, replay
-from multigold.errors import DataError
 from multigold.model.task import ToolCall
 from multigold.state.database import EndState
 
@@ -45,17 +44,9 @@ RELEASES = ("37199f3", "01e812d")
 
 
 @pytest.fixture(scope="module")
-def airline() -> Environment:
-    try:
-        return load_environment("tau2-airline")
-    except DataError as error:
-        pytest.skip(f"tau2's airline database is not here: {error.message}")
-
-
-@pytest.fixture(scope="module")
 def pair(airline: Environment) -> Pair:
     pytest.importorskip("tau2", reason="the tau2 package is the oracle of these tests (the extra `tau2`)")
-    return Pair(Tau2(airline.initial.agent.to_json()), Port(airline))
+    return airline_pair(airline)
 
 
 def gold_calls(shared: Path, release: str) -> dict[str, list[ToolCall]]:
@@ -122,8 +113,8 @@ def test_every_recorded_call_is_answered_as_by_tau2_and_as_was_recorded(pair: Pa
 def spelled_changes(airline: Environment, state: EndState) -> dict[tuple[str, str], str]:
     """The records that differ from the initial state in tau2's spelling."""
     initial = airline.initial.agent
-    texts = {place: port_text(state.agent, *place) for place in state.agent.touched(initial)}
-    return {place: text for place, text in texts.items() if text != port_text(initial, *place)}
+    texts = {place: port_text(airline, state.agent, *place) for place in state.agent.touched(initial)}
+    return {place: text for place, text in texts.items() if text != port_text(airline, initial, *place)}
 
 
 @pytest.mark.parametrize("name", PATHS)
@@ -206,7 +197,7 @@ def test_the_comparison_sees_another_answer_another_refusal_and_another_state(pa
 
     for broken in (only_says_so, stores_an_int, says_something_else, refuses):
         with pytest.raises(AssertionError):
-            Pair(pair.tau2, Port(with_tool(airline, "send_certificate", broken))).run([certificate])
+            Pair(pair.tau2, with_tool(airline, "send_certificate", broken)).run([certificate])
     pair.run([certificate])
 
 

@@ -27,9 +27,7 @@ from airline_paths import (
     pay,
 )  # fmt: skip
 
-from multigold.datasets import load_environment
 from multigold.environments.base import Environment, replay
-from multigold.errors import DataError
 from multigold.model.task import ToolCall
 from multigold.state.delta import diff
 
@@ -79,14 +77,6 @@ FAMILIES: dict[str, tuple[ToolCall, ...]] = {
     "45 in one call": (move("PEP4E0", "economy", LATER_45, CARD_45),),
     "45 upgraded, then cancelled": (move("PEP4E0", "business", STAY_45, CARD_45), cancel("PEP4E0")),
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def airline() -> Environment:
-    try:
-        return load_environment("tau2-airline")
-    except DataError as error:
-        pytest.skip(f"tau2's airline database is not here: {error.message}")
 
 
 def faults(airline: Environment, calls: tuple[ToolCall, ...]) -> list[tuple[str, str]]:

@@ -9,20 +9,10 @@ from pathlib import Path
 import pytest
 
 import multigold
-from multigold.datasets import load_environment
 from multigold.environments.base import Environment, replay
-from multigold.errors import DataError
 from multigold.model.gold import Actions
 from multigold.model.task import ToolCall
 from multigold.model.trajectory import Trajectory
-
-
-@pytest.fixture(scope="module")
-def airline() -> Environment:
-    try:
-        return load_environment("tau2-airline")
-    except DataError as error:
-        pytest.skip(f"tau2's airline database is not here: {error.message}")
 
 
 @pytest.fixture(scope="module")

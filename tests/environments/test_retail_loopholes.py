@@ -18,9 +18,7 @@ import pytest
 from tiny_retail import cancel, environment, exchange, give_back, modify, readdress, repay
 
 from multigold.catalogues import load_catalogue
-from multigold.datasets import load_environment
 from multigold.environments.base import Environment, replay
-from multigold.errors import DataError
 from multigold.model.task import ToolCall
 
 SHOP = environment()
@@ -102,14 +100,6 @@ def test_r2_no_tool_makes_an_order_delivered_so_that_a_modified_one_never_can_be
 
 
 # The benchmark's tasks
-
-
-@pytest.fixture(scope="module")
-def retail() -> Environment:
-    try:
-        return load_environment("tau2-retail")
-    except DataError as error:
-        pytest.skip(f"tau2's retail database is not here: {error.message}")
 
 
 def golds(shared: Path, release: str) -> dict[str, list[ToolCall]]:

@@ -18,15 +18,14 @@ import attrs
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from parity import Pair
 from recorded_calls import as_recorded, recorded_runs
-from retail_parity import Pair
+from retail_parity import retail_pair
 from tiny_retail import ADDRESS, tables
 
 from multigold.admission import benchmark_gold
-from multigold.datasets import load_environment
 from multigold.environments.base import Environment, replay
 from multigold.environments.retail import TOOLS, build
-from multigold.errors import DataError
 from multigold.model.task import Criteria, Task, ToolCall
 from multigold.rescoring import check_recorded, rescore
 from multigold.state.database import Database
@@ -38,17 +37,9 @@ NEEDS_TAU2 = "the tau2 package is the oracle of these tests (the extra `tau2`)"
 
 
 @pytest.fixture(scope="module")
-def retail() -> Environment:
-    try:
-        return load_environment("tau2-retail")
-    except DataError as error:
-        pytest.skip(f"tau2's retail database is not here: {error.message}")
-
-
-@pytest.fixture(scope="module")
 def pair(retail: Environment) -> Pair:
     pytest.importorskip("tau2", reason=NEEDS_TAU2)
-    return Pair(retail)
+    return retail_pair(retail)
 
 
 def gold_calls(shared: Path, release: str) -> dict[str, list[ToolCall]]:
@@ -252,7 +243,7 @@ SEEDS = st.lists(st.integers(0, 2**32), max_size=12)
 @pytest.fixture(scope="module")
 def tiny_pair() -> Pair:
     pytest.importorskip("tau2", reason=NEEDS_TAU2)
-    return Pair(build(Database.adopt(tables())))  # as they are spelled: from_json would make 12.0 an int
+    return retail_pair(build(Database.adopt(tables())))  # as they are spelled: from_json would make 12.0 an int
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
