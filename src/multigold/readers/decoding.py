@@ -219,16 +219,20 @@ _CONTAINERS: Final = frozenset({dict, list})
 
 
 def is_too_deep(value: Json, limit: int = MAX_DEPTH) -> bool:
-    """Tell whether a JSON value, as a decoder gives it, is nested deeper than `limit`, without recursion."""
-    level = [value] if type(value) in _CONTAINERS else []
+    """Tell whether a JSON value (a decoder's) is nested deeper than `limit`, 1 or more, without recursion."""
+    if type(value) not in _CONTAINERS or not _holds_containers(value):
+        return False  # as nearly all are: flat
+    level = [value]
     for _ in range(limit):
         if not level:
             return False
         below = [container.values() if type(container) is dict else container for container in level]
-        # Most containers hold no others: those are passed over in one step.
-        mixed = [items for items in below if not _CONTAINERS.isdisjoint(map(type, items))]
-        level = [item for items in mixed for item in items if type(item) in _CONTAINERS]
+        level = [item for items in below for item in items if type(item) in _CONTAINERS]
     return bool(level)
+
+
+def _holds_containers(container: Json) -> bool:
+    return not _CONTAINERS.isdisjoint(map(type, container.values() if type(container) is dict else container))
 
 
 def sound(value: Json) -> Json:
