@@ -115,50 +115,16 @@ def _turn_airplane_mode(draft: Draft, *, on: bool) -> Json:
     return f"Airplane Mode is now {'ON' if on else 'OFF'}."
 
 
-def turn_data_on(draft: Draft) -> Json:
-    """Switch mobile data on, without looking for a network."""
-    put(draft, data_enabled=True)
-    return "Data connection restored."
+def _setter(answer: str, *, searches: bool = True, **fields: Json) -> ToolFunction:
+    """Return the function that sets fields of the phone, looks for a network where tau2 does, and gives an answer."""
 
+    def set_fields(draft: Draft) -> Json:
+        put(draft, **fields)
+        if searches:
+            search(draft)
+        return answer
 
-def turn_data_off(draft: Draft) -> Json:
-    """Switch mobile data off."""
-    put(draft, data_enabled=False)
-    search(draft)
-    return "Data connection broken."
-
-
-def turn_roaming_on(draft: Draft) -> Json:
-    """Switch data roaming on."""
-    put(draft, roaming_enabled=True)
-    search(draft)
-    return "Data Roaming is now ON."
-
-
-def turn_roaming_off(draft: Draft) -> Json:
-    """Switch data roaming off."""
-    put(draft, roaming_enabled=False)
-    search(draft)
-    return "Data Roaming is now OFF."
-
-
-def turn_data_saver_mode_on(draft: Draft) -> Json:
-    """Switch the data saver on."""
-    put(draft, data_saver_mode=True)
-    return "Data Saver Mode is now ON."
-
-
-def turn_data_saver_mode_off(draft: Draft) -> Json:
-    """Switch the data saver off."""
-    put(draft, data_saver_mode=False)
-    return "Data Saver Mode is now OFF."
-
-
-def unseat_sim_card(draft: Draft) -> Json:
-    """Take the SIM card out."""
-    put(draft, sim_card_missing=True)
-    search(draft)
-    return "SIM card un-seated successfully."
+    return set_fields
 
 
 def lock_sim_card(draft: Draft, mode: Json) -> Json:
@@ -216,27 +182,29 @@ def remove_app_permission(draft: Draft, app_name: Json, permission: Json) -> Jso
 SETTERS: Functions = {
     "assistant": {function.__name__: function for function in (set_data_usage, suspend_line_for_overdue_bill)},
     "user": {
-        function.__name__: function
-        for function in (
-            set_user_info,
-            set_user_location,
-            simulate_network_search,
-            turn_airplane_mode_on,
-            turn_airplane_mode_off,
-            turn_data_on,
-            turn_data_off,
-            turn_roaming_on,
-            turn_roaming_off,
-            turn_data_saver_mode_on,
-            turn_data_saver_mode_off,
-            unseat_sim_card,
-            lock_sim_card,
-            break_apn_settings,
-            break_apn_mms_setting,
-            set_wifi_calling,
-            break_vpn,
-            remove_app_permission,
-        )
+        **{
+            function.__name__: function
+            for function in (
+                set_user_info,
+                set_user_location,
+                simulate_network_search,
+                turn_airplane_mode_on,
+                turn_airplane_mode_off,
+                lock_sim_card,
+                break_apn_settings,
+                break_apn_mms_setting,
+                set_wifi_calling,
+                break_vpn,
+                remove_app_permission,
+            )
+        },
+        "turn_data_on": _setter("Data connection restored.", searches=False, data_enabled=True),
+        "turn_data_off": _setter("Data connection broken.", data_enabled=False),
+        "turn_roaming_on": _setter("Data Roaming is now ON.", roaming_enabled=True),
+        "turn_roaming_off": _setter("Data Roaming is now OFF.", roaming_enabled=False),
+        "turn_data_saver_mode_on": _setter("Data Saver Mode is now ON.", searches=False, data_saver_mode=True),
+        "turn_data_saver_mode_off": _setter("Data Saver Mode is now OFF.", searches=False, data_saver_mode=False),
+        "unseat_sim_card": _setter("SIM card un-seated successfully.", sim_card_missing=True),
     },
 }
 """The functions that set a scene and are no tools."""
