@@ -50,9 +50,9 @@ def calculate(draft: Draft, expression: Json) -> Json:  # noqa: ARG001 - every t
     Raises:
         RefusalError: Where it is no expression (`multigold.environments.arithmetic`).
     """
-    from multigold.environments import arithmetic  # not every gold calculates; runs have it on record
+    from multigold.environments.arithmetic import calculate as computed  # not every gold calculates; runs have it on record
 
-    return arithmetic.calculate(expression)
+    return computed(expression)
 
 
 def transfer_to_human_agents(draft: Draft, summary: Json) -> Json:  # noqa: ARG001 - the hand-over leaves no trace
