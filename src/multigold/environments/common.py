@@ -50,7 +50,7 @@ def calculate(draft: Draft, expression: Json) -> Json:  # noqa: ARG001 - every t
     Raises:
         RefusalError: Where it is no expression (`multigold.environments.arithmetic`).
     """
-    from multigold.environments.arithmetic import calculate as computed  # not every gold calculates; runs have it on record
+    from multigold.environments.arithmetic import calculate as computed  # few golds calculate
 
     return computed(expression)
 
