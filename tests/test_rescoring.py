@@ -23,7 +23,8 @@ from multigold.errors import CallError, DataError, ResultsError
 from multigold.model.verdict import Verdict
 from multigold.rendering.document import document, rescore_schema, verdict_json
 from multigold.rendering.tables import file_lines
-from multigold.rescoring import FileReport, Options, Rescoring, check_recorded, provenance, rescore, stream, summarise
+from multigold.rescoring import FileReport, Options, Rescoring, provenance, rescore, stream, summarise
+from multigold.rescoring.checking import check_recorded
 
 READ = ("get_reservation_details", {"reservation_id": "R1"}, "{}")
 GIFT = ("send_certificate", {"user_id": "uma", "amount": 50}, "ok")

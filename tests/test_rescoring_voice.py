@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from multigold.model.verdict import Verdict
-from multigold.rescoring import Options, Rescoring, check_recorded, rescore
+from multigold.rescoring import Options, Rescoring, rescore
+from multigold.rescoring.checking import check_recorded
 from multigold.rescoring.voice import signals
 
 THEIRS = ("is_successful", "is_task_successful", "success_breakdown", "db_state_match")

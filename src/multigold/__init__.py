@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from multigold.model.trajectory import Trajectory as Trajectory
     from multigold.model.verdict import Verdict as Verdict
     from multigold.rescoring import Options as Options
-    from multigold.rescoring import check_recorded as check_recorded
     from multigold.rescoring import rescore as rescore
     from multigold.rescoring import summarise as summarise
+    from multigold.rescoring.checking import check_recorded as check_recorded
     from multigold.scoring import score as score
     from multigold.state.conventions import Conventions as Conventions
     from multigold.state.database import Database as Database
@@ -59,7 +59,8 @@ _HOMES = {
     "multigold.model.task": ("Criteria", "Task", "ToolCall"),
     "multigold.model.trajectory": ("Trajectory",),
     "multigold.model.verdict": ("Verdict",),
-    "multigold.rescoring": ("Options", "check_recorded", "rescore", "summarise"),
+    "multigold.rescoring": ("Options", "rescore", "summarise"),
+    "multigold.rescoring.checking": ("check_recorded",),
     "multigold.scoring": ("score",),
     "multigold.state.database": ("Database", "Draft", "EndState"),
     "multigold.state.delta": ("Delta", "diff"),

@@ -131,7 +131,7 @@ class Report:
         if not self.overall:
             return "there are no runs to count"
         groups = {"agent": self.overall, "stratum": self.by_stratum, **({"task": self.by_task} if by_task else {})}
-        tables = [_text_table(of, by, self.columns) for by, of in groups.items()]
+        tables = [text_table(of, by, self.columns) for by, of in groups.items()]
         return "\n\n".join([*tables, "\n".join(map(printable, self.notes()))])
 
     def notes(self) -> tuple[str, ...]:
@@ -198,7 +198,7 @@ def rate_text(rate: Rate) -> str:
     return "-" if rate.value is None else f"{rate.successes}/{rate.of} {rate.value * 100:.1f}%"
 
 
-def _text_table(groups: Sequence[Group], by: str, columns: Sequence[str]) -> str:
+def text_table(groups: Sequence[Group], by: str, columns: Sequence[str]) -> str:
     """Return a table as text: keys to the left, numbers to the right, two blanks between columns."""
     title, keys = titled(groups, by)
     rows = [[*keys, *headings_of(columns)]]

@@ -27,7 +27,8 @@ from multigold.admission import benchmark_gold
 from multigold.environments.base import Environment, replay
 from multigold.environments.retail import TOOLS, build
 from multigold.model.task import Criteria, Task, ToolCall
-from multigold.rescoring import check_recorded, rescore
+from multigold.rescoring import rescore
+from multigold.rescoring.checking import check_recorded
 from multigold.state.database import Database
 
 pytestmark = [pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")]

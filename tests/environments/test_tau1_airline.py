@@ -12,7 +12,8 @@ from tiny_airline import bags, booking, cancelling, certificate, leg, moving, pa
 from multigold.environments.base import Replay, replay
 from multigold.environments.tau1_airline import build
 from multigold.model.task import ToolCall
-from multigold.rescoring import Options, check_recorded, rescore
+from multigold.rescoring import Options, rescore
+from multigold.rescoring.checking import check_recorded
 from multigold.state.database import Database
 
 ENVIRONMENT = build(Database.from_json(tables()))

@@ -26,7 +26,8 @@ from multigold.environments.assertions import holds
 from multigold.environments.base import Environment, replay
 from multigold.errors import DataError
 from multigold.model.task import ToolCall
-from multigold.rescoring import check_recorded, rescore
+from multigold.rescoring import rescore
+from multigold.rescoring.checking import check_recorded
 from multigold.state.delta import diff
 
 pytestmark = [pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")]

@@ -10,7 +10,7 @@ import pytest
 from readers_checks import check_file
 
 from multigold.errors import ResultsError
-from multigold.readers import ReadOptions, open_results, read_results, streaming
+from multigold.readers import ReadOptions, files, open_results, read_results, streaming
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.json"))
 
@@ -55,7 +55,7 @@ def test_a_file_cut_by_position_reads_as_one_held_whole(
     file = tmp_path / Path(case.get("name", "results.json")).name
     file.write_bytes(content(case))
     whole = list(open_results(file, options=options).runs)
-    monkeypatch.setattr(streaming, "STREAM_ABOVE", 8)
+    monkeypatch.setattr(files, "STREAM_ABOVE", 8)
     monkeypatch.setattr(streaming, "_CHUNK", 64)
     cut = open_results(file, options=options)
     if not cut.warnings or "left out" not in cut.warnings[0]:

@@ -17,7 +17,7 @@ import pytest
 from readers_checks import check_file
 
 from multigold.errors import ResultsError
-from multigold.readers import ResultsFile, Source, find_sources, open_results, open_source, streaming
+from multigold.readers import ResultsFile, Source, files, find_sources, open_results, open_source, streaming
 from multigold.readers.base import UnknownFormError
 from multigold.readers.folder import Folder
 
@@ -133,7 +133,7 @@ def test_a_gzipped_file_is_read_as_what_it_holds(tmp_path: Path, monkeypatch: py
     file = tmp_path / "r.json.gz"
     file.write_bytes(gzip.compress(CLASSIC))
     small = open_results(file)
-    monkeypatch.setattr(streaming, "STREAM_ABOVE", 8)
+    monkeypatch.setattr(files, "STREAM_ABOVE", 8)
     large = open_results(file)
     assert run_ids(small) == run_ids(large) == ["s"]
     assert small.digest == large.digest
@@ -142,7 +142,7 @@ def test_a_gzipped_file_is_read_as_what_it_holds(tmp_path: Path, monkeypatch: py
 def test_the_temporary_copy_of_a_large_gzipped_file_goes_with_its_last_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming, "STREAM_ABOVE", 8)
+    monkeypatch.setattr(files, "STREAM_ABOVE", 8)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "t"))
     (tmp_path / "t").mkdir()
     file = tmp_path / "r.json.gz"
@@ -157,7 +157,7 @@ def test_the_temporary_copy_of_a_large_gzipped_file_goes_with_its_last_user(
 def test_a_gzipped_file_that_would_fill_the_disk_is_refused_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming, "STREAM_ABOVE", 8)
+    monkeypatch.setattr(files, "STREAM_ABOVE", 8)
     monkeypatch.setattr("multigold.readers.files._MAY_HOLD", 4 * 2**20)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "t"))
     (tmp_path / "t").mkdir()
@@ -182,7 +182,7 @@ def test_broken_compression_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
     file = tmp_path / "r.json.gz"
     file.write_bytes(gzip.compress(bytes(range(256)) * 50)[:-20])
     if large:
-        monkeypatch.setattr(streaming, "STREAM_ABOVE", 8)
+        monkeypatch.setattr(files, "STREAM_ABOVE", 8)
     with pytest.raises(ResultsError, match="gzip data is broken"):
         open_results(file)
 
@@ -248,7 +248,7 @@ def test_more_than_the_limit_is_refused(tmp_path: Path, packed: bool) -> None:
 
 
 def test_a_large_file_that_breaks_off_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "STREAM_ABOVE", 8)
+    monkeypatch.setattr(files, "STREAM_ABOVE", 8)
     file = tmp_path / "r.json"
     file.write_bytes(CLASSIC[:-10])
     with pytest.raises(ResultsError, match=f"breaks off at byte {len(CLASSIC) - 10}"):
@@ -257,7 +257,7 @@ def test_a_large_file_that_breaks_off_is_refused(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.parametrize("text", [b'{"a": [1, {]}}', b"]", b"{}{}", b'{"a" [1]}', b"[" * 600 + b"]" * 600])
 def test_a_large_file_that_is_no_json_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: bytes) -> None:
-    monkeypatch.setattr(streaming, "STREAM_ABOVE", 1)
+    monkeypatch.setattr(files, "STREAM_ABOVE", 1)
     file = tmp_path / "r.json"
     file.write_bytes(text)
     with pytest.raises(ResultsError):
@@ -275,14 +275,14 @@ def test_cutting_is_the_same_where_msgspec_does_not_say_where_an_object_ends(
     file = tmp_path / "r.json"
     file.write_bytes(json.dumps([{**SIMULATION, "id": f"s{n}", "x": ['"]}{', [[]]]} for n in range(9)]).encode())
     whole = run_ids(open_results(file))
-    monkeypatch.setattr(streaming, "STREAM_ABOVE", 8)
+    monkeypatch.setattr(files, "STREAM_ABOVE", 8)
     monkeypatch.setattr(streaming, "_CHUNK", 32)
     monkeypatch.setattr(streaming, "_length", lambda view: 0)
     assert run_ids(open_results(file)) == whole
 
 
 def test_entries_of_a_large_list_that_are_no_runs_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "STREAM_ABOVE", 8)
+    monkeypatch.setattr(files, "STREAM_ABOVE", 8)
     file = tmp_path / "r.json"
     file.write_text(json.dumps({"info": {}, "tasks": [], "simulations": [SIMULATION, 7, SIMULATION]}))
     results = open_results(file)

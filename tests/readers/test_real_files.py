@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from multigold.errors import ResultsError
-from multigold.readers import ResultsFile, find_sources, open_results, open_source, read_results, streaming
+from multigold.readers import ResultsFile, files, find_sources, open_results, open_source, read_results, streaming
 
 # file: format, environment, runs, runs that cannot be scored by reason
 FILES: dict[str, tuple[str, str, int, dict[str, int]]] = {
@@ -128,7 +128,7 @@ def test_a_real_file_cut_by_position_reads_as_one_held_whole(
 ) -> None:
     whole = results_of(shared, name)
     runs = list(whole.runs)
-    monkeypatch.setattr(streaming, "STREAM_ABOVE", 1000)
+    monkeypatch.setattr(files, "STREAM_ABOVE", 1000)
     monkeypatch.setattr(streaming, "_CHUNK", 100_000)
     cut = results_of(shared, name)
     assert list(cut.runs) == runs

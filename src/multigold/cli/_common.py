@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
 from multigold.aggregation import STRATA
 from multigold.errors import CallError, MultigoldError
 from multigold.readers import find_sources
-from multigold.rescoring import Check, FileReport, Options, Progress
+from multigold.rescoring import FileReport, Options, Progress
 from multigold.state.equivalence import EQUIVALENCES
+
+if TYPE_CHECKING:
+    from multigold.rescoring.checking import Check
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -120,11 +122,19 @@ PIPE_WIDTH = 240
 
 def output_width() -> int:
     """Return how many characters a line may have: what the terminal has, wide in a pipe."""
+    import shutil
+
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
 
 
 def print_all(renderables: list[Any]) -> None:
-    """Print tables and lines on standard output; wide and plain in a pipe, so that nothing is cut."""
+    """Print tables and lines on standard output; wide and plain in a pipe, so that nothing is cut.
+
+    In a pipe, what has a `to_text` is printed as that says: for programs, and without what draws on a terminal.
+    """
+    if not sys.stdout.isatty() and all(isinstance(one, str) or hasattr(one, "to_text") for one in renderables):
+        sys.stdout.writelines(f"{one if isinstance(one, str) else one.to_text()}\n" for one in renderables)
+        return
     from rich.console import Console
 
     console = Console(markup=False, highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)

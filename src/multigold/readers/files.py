@@ -6,28 +6,30 @@ standard input. A *source* is one thing to open; most hold one results file, a v
 
 from __future__ import annotations
 
-import glob
-import gzip
 import io
 import os
 import sys
 import weakref
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, Final, Literal
+from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
 import attrs
 
 from multigold.errors import ResultsError
-from multigold.readers import streaming
 from multigold.readers.base import MAX_FILE_BYTES, MAX_WHOLE_BYTES, ReadOptions, ResultsFile
 from multigold.readers.decoding import Document, read_document
 from multigold.readers.folder import Folder
 from multigold.readers.formats import read_known
 
+if TYPE_CHECKING:
+    import gzip
+
 STDIN: Final = "-"
+STREAM_ABOVE: Final = 8 * 2**20
+"""A larger file is not read whole: it is scanned for where its runs stand (`multigold.readers.streaming`)."""
+
 MAX_ENTRIES: Final = 200_000
 """A directory or an archive with more files than this is refused."""
 
@@ -114,14 +116,20 @@ def _sources(name: str) -> Iterator[Source]:
         yield from _in_directory(path)
     elif path.is_file():
         yield from _in_file(path)
-    elif glob.has_magic(name):
-        found = sorted(glob.glob(name, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
-        if not found:
-            raise ResultsError("no file matches the pattern", where=name)
-        for match in found:
-            yield from _sources(match)
     else:
-        raise ResultsError("there is no such file or directory", where=name)
+        for match in _matches(name):
+            yield from _sources(match)
+
+
+def _matches(pattern: str) -> list[str]:
+    import glob
+
+    if not glob.has_magic(pattern):
+        raise ResultsError("there is no such file or directory", where=pattern)
+    found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 (Path.glob takes no absolute pattern)
+    if not found:
+        raise ResultsError("no file matches the pattern", where=pattern)
+    return found
 
 
 def _in_directory(path: Path) -> Iterator[Source]:
@@ -254,8 +262,8 @@ def _large(path: Path, name: str) -> Document | None:
     try:
         if _starts_with(path, _GZIP):
             return _unpacked(path, name)
-        if path.stat().st_size > streaming.STREAM_ABOVE:
-            return streaming.scan_document(path, name)
+        if path.stat().st_size > STREAM_ABOVE:
+            return _scanned(path, name)
     except OSError as error:
         raise _unreadable(name, error) from error
     return None
@@ -263,11 +271,13 @@ def _large(path: Path, name: str) -> Document | None:
 
 def _unpacked(path: Path, name: str) -> Document | None:
     """Unpack a gzipped file to a temporary one and cut that; None where what it holds is small."""
+    import gzip
     import tempfile
+    import zlib
 
     with gzip.open(path) as packed:
         try:
-            if len(packed.read(streaming.STREAM_ABOVE + 1)) <= streaming.STREAM_ABOVE:
+            if len(packed.read(STREAM_ABOVE + 1)) <= STREAM_ABOVE:
                 return None
             packed.seek(0)
             home = _Temporary(tempfile.mkdtemp(prefix="multigold-"))
@@ -276,7 +286,13 @@ def _unpacked(path: Path, name: str) -> Document | None:
                 _copy(packed, file, name, limit=_unpacked_limit(path.stat().st_size))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ResultsError(f"the gzip data is broken ({error})", where=name) from error
-    return streaming.scan_document(target, name, keep=home)
+    return _scanned(target, name, keep=home)
+
+
+def _scanned(path: Path, name: str, *, keep: object = None) -> Document:
+    from multigold.readers.streaming import scan_document
+
+    return scan_document(path, name, keep=keep)
 
 
 def _unpacked_limit(packed: int) -> int:
@@ -328,6 +344,9 @@ def _limited(file: Any, name: str, max_bytes: int) -> bytes:
     data = _at_most(file, name, max_bytes)
     if not data.startswith(_GZIP):
         return data
+    import gzip
+    import zlib
+
     try:
         with gzip.open(io.BytesIO(data)) as inner:
             return _at_most(inner, name, max_bytes)
@@ -384,6 +403,7 @@ def archive(path: Path, max_bytes: int = MAX_WHOLE_BYTES) -> Folder:
 
 def _member(path: Path, member: str, max_bytes: int) -> bytes:
     import zipfile
+    import zlib
 
     name = f"{path}!{member}"
     try:

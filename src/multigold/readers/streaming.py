@@ -21,9 +21,6 @@ from multigold.errors import ResultsError
 from multigold.readers.base import MAX_WHOLE_BYTES
 from multigold.readers.decoding import TOO_DEEP, Document, decoded
 
-STREAM_ABOVE: Final = 8 * 2**20
-"""Files above this size are read by position instead of whole."""
-
 _CHUNK: Final = 4 * 2**20
 _MAX_DEPTH: Final = 500
 _LONGEST_LINE: Final = 16 * 2**20

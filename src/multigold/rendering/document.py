@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from importlib import resources
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from multigold.aggregation import Report
 from multigold.model.verdict import Nearest, Rewards, Verdict
 from multigold.readers import verdicts as verdict_files
-from multigold.rescoring import Check, FileReport, Options, Rescoring, provenance
+from multigold.rescoring import FileReport, Options, Rescoring, provenance
 from multigold.state.canonical import Json
+
+if TYPE_CHECKING:
+    from multigold.rescoring.checking import Check
 
 SCHEMA = verdict_files.SCHEMA
 """Name and version of the document's form; the schema itself ships as `rendering/schemas/rescore.schema.json`."""

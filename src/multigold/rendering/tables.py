@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from multigold.aggregation import BASELINES, Group, Report, cells_of, headings_of, titled
-from multigold.rescoring import Check, FileReport
+from multigold.aggregation import BASELINES, Group, Report, cells_of, headings_of, text_table, titled
+from multigold.rescoring import FileReport
 from multigold.state.explain import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
+
+    from multigold.rescoring.checking import Check
 
 
 def report_tables(report: Report, *, by_task: bool = False) -> list[RenderableType]:
@@ -47,6 +49,10 @@ class GroupTable:
     by: str
     groups: Sequence[Group]
     columns: Sequence[str]
+
+    def to_text(self) -> str:
+        """Return the table as plain text, as wide as it is."""
+        return f"{text_table(self.groups, self.by, self.columns)}\n"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         from rich.text import Text

@@ -16,12 +16,10 @@ from multigold.rescoring.batch import (
     stream,
     summarise,
 )
-from multigold.rescoring.checking import Check, check_recorded
 from multigold.rescoring.desk import Desk, Place, acceptable_gold_set, judge_run, named
 from multigold.rescoring.options import FileReport, Options, Rescoring, provenance
 
 __all__ = [
-    "Check",
     "Desk",
     "FileReport",
     "Options",
@@ -29,7 +27,6 @@ __all__ = [
     "Progress",
     "Rescoring",
     "acceptable_gold_set",
-    "check_recorded",
     "in_force",
     "judge_run",
     "named",

@@ -11,20 +11,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import attrs
 
 from multigold.aggregation import Report, Summary, summarise_verdicts
 from multigold.catalogues.loading import load_catalogue, load_gold_sets, shipped_catalogues
-from multigold.errors import CallError, DataError, GoldSetError, MultigoldError
+from multigold.errors import CallError, DataError
 from multigold.model.verdict import Reason, Verdict
-from multigold.readers import Source, find_sources
-from multigold.readers.base import UnknownFormError
+from multigold.readers import ResultsFile, Source, find_sources
 from multigold.rescoring.desk import Desk, Place, judge_run, named, unscored_run
+from multigold.rescoring.forms import holds_verdicts
+from multigold.rescoring.going_on import each_source
 from multigold.rescoring.options import FileReport, Options, Rescoring
-from multigold.rescoring.stored import counted, holds_verdicts, made_with, stored_reports
-from multigold.rescoring.voice import VoiceRates
+from multigold.rescoring.voice_rates import VoiceRates
 from multigold.rescoring.workers import Crew
 
 Progress = Callable[[str, int], None]
@@ -86,7 +87,8 @@ def stream(
         raise CallError("there is nothing to re-score", remedy="Name at least one results file.")
     desk = Desk(options or Options())
     with Crew(desk.options, jobs) as crew:
-        yield from _told_twice(_stream_sources(find_sources(paths), desk, crew, keep_going, progress))
+        stream_one = partial(_stream_source, desk=desk, crew=crew, keep_going=keep_going, progress=progress)
+        yield from _told_twice(each_source(find_sources(paths), stream_one, keep_going=keep_going))
 
 
 def _told_twice(items: Iterator[Verdict | FileReport]) -> Iterator[Verdict | FileReport]:
@@ -102,29 +104,8 @@ def _told_twice(items: Iterator[Verdict | FileReport]) -> Iterator[Verdict | Fil
         yield item
 
 
-def _stream_sources(
-    sources: Iterable[Source], desk: Desk, crew: Crew, keep_going: bool, progress: Progress | None
-) -> Iterator[Verdict | FileReport]:
-    for source in sources:
-        try:
-            yield from _stream_source(source, desk, crew, keep_going, progress)
-        except GoldSetError:
-            raise
-        except UnknownFormError as error:
-            if not source.named:  # a directory of results holds other files too
-                yield FileReport(name=source.name, warnings=(f"left out: {error.message}",))
-                continue
-            if not keep_going:
-                raise
-            yield FileReport(name=source.name, problem=str(error))
-        except MultigoldError as error:
-            if not keep_going:
-                raise
-            yield FileReport(name=source.name, problem=str(error))
-
-
 def _stream_source(
-    source: Source, desk: Desk, crew: Crew, keep_going: bool, progress: Progress | None
+    source: Source, *, desk: Desk, crew: Crew, keep_going: bool, progress: Progress | None
 ) -> Iterator[Verdict | FileReport]:
     opened = desk.open(source)
     for index, results in enumerate(opened):
@@ -149,7 +130,7 @@ def _judge_all(place: Place, desk: Desk) -> Iterator[Verdict]:
 def _stream_file(
     judged: Iterator[Verdict], place: Place, desk: Desk, progress: Progress | None
 ) -> Iterator[Verdict | FileReport]:
-    stored = stored_reports(place.results) if holds_verdicts(place.results) else {}
+    stored = _stored_reports(place.results)
     counts = {name: _Counts() for name in stored or (place.results.name,)}
     for done, verdict in enumerate(judged, start=1):
         verdict = named(verdict, place.results, desk.options)
@@ -159,7 +140,29 @@ def _stream_file(
         yield verdict
     for name, count in counts.items():
         report = _file_report(place, count, desk.options)
-        yield counted(stored[name], report) if name in stored else attrs.evolve(report, name=name)
+        yield _counted(stored[name], report) if name in stored else attrs.evolve(report, name=name)
+
+
+def _stored_reports(results: ResultsFile) -> dict[str, FileReport]:
+    if not holds_verdicts(results):
+        return {}
+    from multigold.rescoring.stored import stored_reports
+
+    return stored_reports(results)
+
+
+def _in_force(results: ResultsFile, options: Options) -> tuple[str, ...]:
+    if not holds_verdicts(results):
+        return options.equivalences
+    from multigold.rescoring.stored import made_with
+
+    return made_with(results)
+
+
+def _counted(report: FileReport, counts: FileReport) -> FileReport:
+    from multigold.rescoring.stored import counted
+
+    return counted(report, counts)
 
 
 @attrs.define
@@ -243,7 +246,7 @@ def _file_report(place: Place, counts: _Counts, options: Options) -> FileReport:
         beside=counts.beside.to_json(),
         data_digest=place.environment.data_digest if place.environment else "",
         catalogue_digest=place.catalogue.digest if place.catalogue else "",
-        equivalences=made_with(results) if holds_verdicts(results) else options.equivalences,
+        equivalences=_in_force(results, options),
         warnings=(*results.warnings, *_without_catalogue(place, options), *counts.doubts()),
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import attrs
 
 from multigold.admission import CompiledGolds, compile_golds
@@ -15,11 +17,12 @@ from multigold.model.task import Task
 from multigold.model.trajectory import Trajectory
 from multigold.model.verdict import Reason, Verdict
 from multigold.readers import AcceptableOutcome, ReadOptions, ResultsFile, Run, Source, open_source
-from multigold.rescoring.eva import is_eva, with_session
+from multigold.rescoring.forms import holds_verdicts, is_eva, is_voice
 from multigold.rescoring.options import Options
-from multigold.rescoring.stored import holds_verdicts, stored_verdict
-from multigold.rescoring.voice import StateHashes, is_voice, judge_voice, with_synchronised_gold
 from multigold.scoring import judge
+
+if TYPE_CHECKING:
+    from multigold.rescoring.voice import StateHashes
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -163,11 +166,15 @@ class Desk:
                 task, gold_set, environment, equivalences=self.options.equivalences, other_version=other
             )
             if is_voice(place.results) and environment is not None:
+                from multigold.rescoring.voice import with_synchronised_gold
+
                 self._golds[key] = with_synchronised_gold(self._golds[key], task, environment)
         return self._golds[key]
 
     def hashes(self, environment: Environment) -> StateHashes:
         """Return what hashes an environment's states, made on first use."""
+        from multigold.rescoring.voice import StateHashes
+
         if environment.name not in self._hashes:
             self._hashes[environment.name] = StateHashes(environment)
         return self._hashes[environment.name]
@@ -226,6 +233,8 @@ def judge_run(run: Run, place: Place, desk: Desk) -> Verdict:
         GoldSetError: Where a catalogue's gold set is wrong, which is no fault of the run.
     """
     if holds_verdicts(place.results):
+        from multigold.rescoring.stored import stored_verdict
+
         return stored_verdict(run)
     task = place.results.tasks.get(run.task_id)
     voice = is_voice(place.results)
@@ -243,7 +252,7 @@ def judge_run(run: Run, place: Place, desk: Desk) -> Verdict:
             contested=desk.options.contested,
             check_reads=desk.options.check_reads,
         )
-        return with_session(verdict, run) if is_eva(place.results) else verdict
+        return _with_session(verdict, run) if is_eva(place.results) else verdict
     except GoldSetError as error:
         if not _brings_own_golds(place.results, run.task_id):
             raise
@@ -259,7 +268,15 @@ def _brings_own_golds(results: ResultsFile, task_id: str) -> bool:
     return task_id in results.gold_sets or task_id in results.acceptable
 
 
+def _with_session(verdict: Verdict, run: Run) -> Verdict:
+    from multigold.rescoring.eva import with_session
+
+    return with_session(verdict, run)
+
+
 def _judge_voice(run: Run, task: Task, place: Place, desk: Desk) -> Verdict:
+    from multigold.rescoring.voice import judge_voice
+
     environment = place.environment
     return judge_voice(
         run,

@@ -6,21 +6,11 @@ strings in any case. Ours is on the database alone; the session stands beside it
 
 from __future__ import annotations
 
-from typing import Final
-
 import attrs
 
 from multigold.model.verdict import Verdict
-from multigold.readers import ResultsFile, Run
+from multigold.readers import Run
 from multigold.state.canonical import Json, same
-
-FORMAT: Final = "eva"
-"""The reader's name for the form."""
-
-
-def is_eva(results: ResultsFile) -> bool:
-    """Tell whether a file's runs are EVA records."""
-    return results.format == FORMAT
 
 
 def with_session(verdict: Verdict, run: Run) -> Verdict:

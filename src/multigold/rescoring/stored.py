@@ -11,7 +11,6 @@ from multigold.errors import MultigoldError
 from multigold.model.trajectory import Recorded
 from multigold.model.verdict import Comparison, Fidelity, Match, Reason, Rewards, Verdict
 from multigold.readers import ResultsFile, Run
-from multigold.readers.verdicts import FORMAT
 from multigold.rescoring.options import FileReport
 from multigold.state.canonical import Json
 from multigold.state.delta import Delta
@@ -23,11 +22,6 @@ _STRATA = ("affected", "resolved", "free", "conflict", "other_version")
 _STANDINGS = ("core", "contested", "off")
 _EVIDENCE = ("not_asked", "met", "unmet", "unknown")
 _COUNTS = ("calls", "replayed", "refused", "unknown", "skipped", "differing")
-
-
-def holds_verdicts(results: ResultsFile) -> bool:
-    """Tell whether a file holds our own verdicts instead of runs."""
-    return results.format == FORMAT
 
 
 def stored_verdict(run: Run) -> Verdict:

@@ -24,7 +24,7 @@ from multigold.environments.base import Environment, replay
 from multigold.model.task import Task
 from multigold.model.trajectory import Trajectory
 from multigold.model.verdict import Match, Reason, Rewards, Verdict
-from multigold.readers import ResultsFile, Run
+from multigold.readers import Run
 from multigold.rewards import combine, other_factors, reward_basis
 from multigold.scoring import NOTHING, blank, follow, judge, unscored
 from multigold.state.canonical import Json
@@ -32,9 +32,6 @@ from multigold.state.database import Database, EndState
 from multigold.state.equivalence import comparable
 from multigold.state.hashing import EvaHasher
 from multigold.state.schemes import hash_state
-
-FORMAT: Final = "nemo"
-"""The reader's name for the form."""
 
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 _APPLIES: Final[Mapping[str, str]] = {
@@ -48,11 +45,6 @@ _APPLIES: Final[Mapping[str, str]] = {
 """Their name of a signal to the metric that it is read from, in their order."""
 
 _THEIRS: Final = ("is_successful", "is_task_successful", "success_breakdown", "db_state_match")
-
-
-def is_voice(results: ResultsFile) -> bool:
-    """Tell whether a file's runs are of the voice-agent evaluation."""
-    return results.format == FORMAT
 
 
 # Hashes
@@ -336,28 +328,3 @@ def _passes(value: Json) -> bool | None:
 def _all(known: Mapping[str, bool], gates: Iterable[str]) -> bool | str:
     values = [known[name] for name in gates if name in known]
     return all(values) if values else "N/A"
-
-
-@attrs.define
-class VoiceRates:
-    """Their rates over the runs of one file, recomputed while they pass: `theirs`, `single` and `core`."""
-
-    _counts: dict[str, dict[str, list[int]]] = attrs.field(factory=dict)
-
-    def add(self, verdict: Verdict) -> None:
-        """Count one run. A verdict that is "N/A" is in no rate, and a stalled run not in that of the database."""
-        for kind, numbers in verdict.beside.items():
-            if not isinstance(numbers, dict):
-                continue
-            counts = self._counts.setdefault(kind, {})
-            stalled = verdict.recorded.breakdown.get("STALLED") == 0.0
-            for name in ("is_successful", "is_task_successful", "db_state_match"):
-                value = numbers.get(name)
-                if isinstance(value, bool) and not (stalled and name == "db_state_match"):
-                    passed = counts.setdefault(name, [0, 0])
-                    passed[0] += value
-                    passed[1] += 1
-
-    def to_json(self) -> dict[str, Json]:
-        """Return `{kind: {number: [passed, of]}}`; empty where no run had anything beside."""
-        return {kind: {name: list(pair) for name, pair in counts.items()} for kind, counts in self._counts.items()}

@@ -43,12 +43,47 @@ WHOLE: Final = ""
 _MODULUS = 2**256
 
 
+class DeferredTable(Mapping[str, Json]):
+    """A table that nobody writes, whose records are decoded when they are first looked at.
+
+    A domain has thousands of records and a run looks at ten, so most of a large file need never become objects.
+
+    Args:
+        encoded: Record id to the record as text that is known to be sound.
+        decode: Gives the record for such a text.
+    """
+
+    __slots__ = ("_decode", "_decoded", "_encoded")
+
+    def __init__(self, encoded: Mapping[str, Any], decode: Callable[[Any], Json]) -> None:
+        self._encoded = encoded
+        self._decode = decode
+        self._decoded: Table = {}
+
+    def __getitem__(self, record_id: str) -> Json:
+        if record_id not in self._decoded:
+            self._decoded[record_id] = self._decode(self._encoded[record_id])
+        return self._decoded[record_id]
+
+    def __contains__(self, record_id: object) -> bool:
+        return record_id in self._encoded
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._encoded)
+
+    def __len__(self) -> int:
+        return len(self._encoded)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self.items()),)
+
+
 class _Root:
     """Tables that nobody writes, with what was once worked out about all their records."""
 
     __slots__ = ("_tallies", "_total", "tables")
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Mapping[str, Mapping[str, Json]]) -> None:
         self.tables = tables
         self._total: int | None = None
         self._tallies: dict[Rule, Counter[Any]] = {}
@@ -104,6 +139,8 @@ class Database:
     def adopt(cls, data: dict[str, Json]) -> Database:
         """Make a database of decoded JSON without copying it; the caller gives the data away and never writes to it.
 
+        A table may be a `DeferredTable`.
+
         The values are not looked at, which is what makes this free. What the canonical form refuses (nesting without
         end, say) is found by whatever comes to work on the record.
 
@@ -112,12 +149,12 @@ class Database:
         """
         if not isinstance(data, dict):
             raise StateError(f"a database is an object of tables, not a {type(data).__name__}")
-        tables: Tables = {}
+        tables: dict[str, Mapping[str, Json]] = {}
         for name, value in data.items():
-            table = value if isinstance(value, dict) else {WHOLE: value}
-            if isinstance(value, dict) and WHOLE in value:
+            is_table = isinstance(value, (dict, DeferredTable))
+            if is_table and WHOLE in value:
                 raise StateError("a record id is the empty string", where=f"/{escape(name)}")
-            tables[name] = table
+            tables[name] = value if is_table else {WHOLE: value}
         return cls(_Root(tables), {})
 
     def tables(self) -> list[str]:
@@ -236,7 +273,7 @@ def same_record(a: Json, b: Json) -> bool:
     return same(a, b)
 
 
-def _ids(root: Table, overlay: Table) -> list[str]:
+def _ids(root: Mapping[str, Json], overlay: Table) -> list[str]:
     kept = [i for i in root if overlay.get(i, None) is not GONE]
     return kept + [i for i, record in overlay.items() if i not in root and record is not GONE]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
 from math import isfinite
+from numbers import Rational
 from typing import Any, Literal, TypeAlias
 
 import attrs
@@ -195,7 +195,7 @@ def plain(value: object) -> Json:
     """
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, Fraction):
+    if isinstance(value, Rational):
         return float(value)
     kind: type[Any] = type(value)
     if attrs.has(kind):
