@@ -32,6 +32,7 @@ import msgspec
 
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE), "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+ENVIRONMENT.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode, and so has this after one run
 
 
 def median_seconds(action: Callable[[], Any], repeat: int) -> float:

@@ -185,9 +185,12 @@ def test_a_missing_table_is_named(nothing: Path, tmp_path: Path) -> None:
         load_database(AIRLINE, tmp_path / "b")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"flights": '])
-def test_a_database_that_is_none_is_refused(nothing: Path, tmp_path: Path, text: str) -> None:
-    (domain(tmp_path) / "db.json").write_text(text)
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b"[]", b'{"flights": ', b'{"flights": {"a": {"b": tru}}}', b'{"flights": {"a": "\xff"}, "users": {}}'],
+)
+def test_a_database_that_is_none_is_refused(nothing: Path, tmp_path: Path, data: bytes) -> None:
+    (domain(tmp_path) / "db.json").write_bytes(data)
     with pytest.raises(DataError):
         load_database(AIRLINE, tmp_path)
 

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from multigold.aggregation import Report, summarise_verdicts
+from multigold.cli._common import print_all
 from multigold.cli._rescore import command as rescore
 from multigold.errors import MissingExtraError
 from multigold.model.verdict import Rewards, Verdict
@@ -49,6 +50,14 @@ def printed(width: int, agents: tuple[str, ...] = AGENTS) -> str:
     for table in report_tables(report(agents), by_task=True):
         console.print(table)
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_a_pipe_gets_the_plain_text_of_the_report_and_nothing_that_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = report()
+    monkeypatch.setattr(sys, "stdout", StringIO())
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    print_all(report_tables(whole, by_task=True))
+    assert sys.stdout.getvalue() == f"{whole.to_text(by_task=True)}\n"  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 240])

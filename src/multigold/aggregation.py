@@ -280,9 +280,10 @@ class Summary:
         """Count one run."""
         stratum = self.stratum(verdict)
         who = (verdict.agent, verdict.domain)
-        self._overall.setdefault(who, _Counts()).add(verdict)
-        self._by_stratum.setdefault((*who, stratum), _Counts()).add(verdict)
-        self._by_task.setdefault((verdict.domain, verdict.task_id, stratum), _Counts()).add(verdict)
+        known = _known_rewards(verdict)
+        self._overall.setdefault(who, _Counts()).add(verdict, known)
+        self._by_stratum.setdefault((*who, stratum), _Counts()).add(verdict, known)
+        self._by_task.setdefault((verdict.domain, verdict.task_id, stratum), _Counts()).add(verdict, known)
 
     def report(self, *, note: str = "", equivalences: Sequence[str] = ()) -> Report:
         """Return the counts so far; `summarise_verdicts` says what the arguments mean."""
@@ -302,6 +303,15 @@ def _groups(counts: Mapping[tuple[str, ...], _Counts], keys: Sequence[str]) -> t
     return tuple(Group(keys=dict(zip(keys, values, strict=True)), tally=counts[values].tally()) for values in order)
 
 
+def _known_rewards(verdict: Verdict) -> dict[tuple[str, str], float]:
+    """Return a run's rewards and its task's baselines, as far as they are known: (table, column) to reward."""
+    told = {("columns", column): reward(verdict, column) for column in COLUMNS}
+    if verdict.outcome != "unscored":
+        for name in BASELINES:
+            told |= {(name, column): getattr(getattr(verdict, name), column) for column in COLUMNS[1:]}
+    return {place: value for place, value in told.items() if value is not None}
+
+
 @attrs.define
 class _Counts:
     """What is counted of one group while runs pass."""
@@ -314,24 +324,16 @@ class _Counts:
     vacuous: int = 0
     termination_unknown: int = 0
 
-    def add(self, verdict: Verdict) -> None:
+    def add(self, verdict: Verdict, known: Mapping[tuple[str, str], float]) -> None:
         self.outcomes[verdict.outcome] += 1
         self.tasks.add((verdict.domain, verdict.task_id))
         self.vacuous += any(match.vacuous for match in verdict.matches)
-        for column in COLUMNS:
-            self._count("columns", column, reward(verdict, column))
+        self.scored.update(known.keys())
+        self.successes.update([place for place, value in known.items() if is_success(value)])
         if verdict.outcome == "unscored":
             self.unscored[verdict.reason.code if verdict.reason else "unknown"] += 1
-            return
-        self.termination_unknown += verdict.termination is None
-        for name in BASELINES:
-            for column in COLUMNS[1:]:
-                self._count(name, column, getattr(getattr(verdict, name), column))
-
-    def _count(self, table: str, column: str, value: float | None) -> None:
-        if value is not None:
-            self.scored[table, column] += 1
-            self.successes[table, column] += is_success(value) is True
+        else:
+            self.termination_unknown += verdict.termination is None
 
     def _rates(self, table: str, columns: Iterable[str]) -> dict[str, Rate]:
         return {

@@ -100,6 +100,30 @@ def test_reads_unknown_tools_and_clean_refusals_anywhere_change_nothing(scene: S
     assert inserted > 500
 
 
+def test_a_replay_that_nobody_observes_ends_alike_and_refuses_alike(scene: Scene) -> None:
+    @RUNS
+    @given(GENERATORS)
+    def check(rng: random.Random) -> None:
+        calls = made_up(scene, rng, 10)
+        observed, unobserved = (replay(scene.environment, calls, observe=observe) for observe in (True, False))
+        assert unobserved.end_state == observed.end_state
+        assert unobserved.refusals == observed.refusals
+
+    check()
+
+
+@given(
+    st.lists(st.none() | st.text(max_size=10) | st.sampled_from(["JFK", "SEA", "2024-05-16"]), min_size=3, max_size=3)
+)
+def test_a_tool_that_is_said_to_answer_anything_does(texts: list[str | None]) -> None:
+    airline = environment()
+    total = [tool for tool in airline.tools.values() if tool.total]
+    assert [tool.name for tool in total] == ["list_all_airports", "search_direct_flight"]
+    for tool in total:
+        call = ToolCall(tool.name, dict(zip(tool.parameters, texts, strict=False)))
+        assert step(airline, Drafts(airline.initial), call).refusal is None
+
+
 def no_op(scene: Scene, rng: random.Random) -> ToolCall:
     """Return a call that never changes anything, whatever came before."""
     reads = [name for name in WEIGHTED if scene.environment.tools[name].kind != "write"]

@@ -6,11 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import attrs
+import msgspec
 import pytest
 from readers_checks import check_file
 
 from multigold.errors import ResultsError
 from multigold.readers import ReadOptions, files, open_results, read_results, streaming
+from multigold.readers.tau2 import repeated_ids
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.json"))
 
@@ -60,3 +63,31 @@ def test_a_file_cut_by_position_reads_as_one_held_whole(
     cut = open_results(file, options=options)
     if not cut.warnings or "left out" not in cut.warnings[0]:
         assert list(cut.runs) == whole
+
+
+def test_a_run_id_is_the_same_wherever_it_stands_and_however_it_is_spelled() -> None:
+    runs = [
+        '{"id": "A1", "x": 0}',
+        '{\n  "x": [1], "id": "A1"}',
+        '{"id": "\\u00411"}',
+        '{"id": 7}',
+        '{"x": 0, "id": 7}',
+    ]
+    unlike = ['{"id": "A2"}', '{"x": {"id": "A1"}}', "[]", '{"id": null}', '{"id": ["A1"]}']
+    raw = [msgspec.Raw(text.encode()) for text in (*runs, *unlike)]
+    assert repeated_ids(raw) == {"A1": 3, "7": 2}
+
+
+def test_tasks_that_several_files_embed_are_read_once() -> None:
+    task = {"id": "1", "user_scenario": {"instructions": "x"}, "evaluation_criteria": {"actions": []}}
+    document = {"info": {}, "tasks": [task], "simulations": []}
+    options = ReadOptions(domain="library")
+    first, again = (read_results(json.dumps(document).encode(), "a.json", options=options) for _ in range(2))
+    assert again.tasks["1"] is first.tasks["1"]
+    other = read_results(
+        json.dumps(document).encode(), "a.json", options=attrs.evolve(options, domain="tau2-airline")
+    ).tasks["1"]
+    assert (other.domain, other.text_fingerprint()) == ("tau2-airline", first.tasks["1"].text_fingerprint())
+    changed = {**document, "tasks": [{**task, "user_scenario": {"instructions": "y"}}]}
+    assert read_results(json.dumps(changed).encode(), "a.json", options=options).tasks != first.tasks
+    assert read_results(json.dumps(document).encode(), "a.json").tasks["1"] is not first.tasks["1"]

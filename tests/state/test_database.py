@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 from collections import Counter
 from random import Random
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from state_values import contents, database_essence, databases, related, respelt
 
 from multigold.errors import StateError
-from multigold.state.database import GONE, WHOLE, Database, EndState
+from multigold.state.database import GONE, WHOLE, Database, DeferredTable, EndState
 
 
 @given(related())
@@ -34,6 +35,54 @@ def test_key_order_number_spelling_and_table_order_change_no_fingerprint(data: d
     assert Database.from_json(data).fingerprint() == Database.from_json(other).fingerprint()
     assert Database.from_json(data).fingerprint() == Database.adopt(other).fingerprint()
     assert Database.from_json(data) == Database.adopt(other)
+
+
+def deferred(data: dict[str, Any], seen: list[str] | None = None) -> Database:
+    """Make a database whose tables are decoded record by record; what is decoded is noted."""
+
+    def decode(text: str) -> Any:
+        if seen is not None:
+            seen.append(text)
+        return json.loads(text)
+
+    return Database.adopt(
+        {
+            name: DeferredTable({i: json.dumps(record) for i, record in value.items()}, decode)
+            if isinstance(value, dict)
+            else value
+            for name, value in copy.deepcopy(data).items()
+        }
+    )
+
+
+@given(contents, st.lists(st.tuples(st.sampled_from(["users", "a/b"]), st.sampled_from(["1", "~"])), max_size=3))
+def test_a_database_that_is_decoded_record_by_record_is_the_same(
+    data: dict[str, Any], gone: list[tuple[str, str]]
+) -> None:
+    plain, lazy = Database.from_json(data), deferred(data)
+    assert lazy == plain
+    assert lazy.fingerprint() == plain.fingerprint()
+    assert lazy.tables() == plain.tables()
+    assert [lazy.ids(table) for table in lazy.tables()] == [plain.ids(table) for table in plain.tables()]
+    assert pickle.loads(pickle.dumps(lazy)) == plain
+    drafts = [plain.draft(), lazy.draft()]
+    for place in gone:
+        if drafts[0].has(*place):
+            for draft in drafts:
+                draft.remove(*place)
+    assert drafts[0].freeze() == drafts[1].freeze()
+
+
+def test_a_record_is_decoded_when_it_is_looked_at_and_once() -> None:
+    seen: list[str] = []
+    database = deferred({"users": {"ada": {"age": 36}, "bob": {"age": 40}}}, seen)
+    assert database.ids("users") == ["ada", "bob"]
+    assert not database.draft().has("users", "eve")
+    assert seen == []
+    draft = database.draft()
+    draft.edit("users", "ada")["age"] = 37
+    assert database.get("users", "ada") == {"age": 36}
+    assert seen == ['{"age": 36}']
 
 
 @given(related())

@@ -186,14 +186,14 @@ def benchmark_gold(task: Task, environment: Environment, start: EndState) -> Ben
         Where it ends by tau2's road (`evaluator_env.py`: failing calls are skipped, sides not synchronised).
     """
     calls = (task.criteria.actions if task.criteria else None) or ()
-    done = replay(environment, calls, initial=start, synchronise=False)
+    done = replay(environment, calls, initial=start, synchronise=False, observe=False)
     faults, details = [], []
     if done.refusals:
         faults.append("gold_broken")
         details += [f"call {i} ({done.outcomes[i].call.name}) fails: {refusal.message}" for i, refusal in done.refusals]
     repaired = None
     if environment.synchronise is not None:
-        synced = replay(environment, calls, initial=start)
+        synced = replay(environment, calls, initial=start, observe=False)
         if diff(done.end_state, synced.end_state):
             faults.append("gold_not_synced")
             details.append("synchronised after each call, as an agent's calls are, the gold ends in another state")

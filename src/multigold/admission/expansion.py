@@ -39,7 +39,7 @@ def admitted_states(
     def done(calls: Sequence[ToolCall]) -> Replay:
         if environment is None:
             raise CallError("calls can only be replayed in an environment", where=where, remedy="Pass environment=...")
-        return replay(environment, calls, initial=start)
+        return replay(environment, calls, initial=start, observe=False)
 
     if isinstance(form, Explicit):
         yield Member(state=_explicit(form, start, where), label=form.label)

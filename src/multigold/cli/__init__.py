@@ -14,9 +14,9 @@ from pathlib import Path
 
 def main() -> None:
     """Run the `multigold` command; every error that a user can meet becomes one sentence on standard error."""
-    # A command loads a database of half a million values that all stay: to walk them again and again for cycles that
-    # are not there is a tenth of its time.
-    gc.set_threshold(50_000, 20, 20)
+    # What a command reads mostly stays, and none of it forms cycles: to walk it all again and again in search of some
+    # is a tenth of its time.
+    gc.set_threshold(200_000, 20, 20)
     from multigold.cli._group import multigold
     from multigold.errors import MultigoldError
 

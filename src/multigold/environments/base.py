@@ -50,11 +50,14 @@ class Tool:
         name: What calls name it by.
         function: Its behaviour.
         kind: Whether it can change the state.
+        total: Whether it answers whatever strings and nulls it is given. A read that is need not be run where nobody
+            looks at the answer.
     """
 
     name: str
     function: ToolFunction
     kind: ToolKind
+    total: bool = False
 
     @cached_property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -76,10 +79,18 @@ class Tool:
         return frozenset(n for n, p in self.parameters.items() if p.default is inspect.Parameter.empty)
 
 
-def tool_table(functions: Mapping[ToolKind, Iterable[ToolFunction]]) -> dict[str, Tool]:
-    """Return tools by name from plain functions grouped by kind; each is named as its function."""
+def tool_table(
+    functions: Mapping[ToolKind, Iterable[ToolFunction]], *, total: Iterable[ToolFunction] = ()
+) -> dict[str, Tool]:
+    """Return tools by name from plain functions grouped by kind; each is named as its function.
+
+    Args:
+        functions: The functions of each kind.
+        total: Those that answer whatever strings and nulls they are given.
+    """
+    whole = frozenset(total)
     return {
-        function.__name__: Tool(name=function.__name__, function=function, kind=kind)
+        function.__name__: Tool(name=function.__name__, function=function, kind=kind, total=function in whole)
         for kind, group in functions.items()
         for function in group
     }
@@ -275,7 +286,12 @@ class Replay:
 
 
 def replay(
-    environment: Environment, calls: Iterable[ToolCall], *, initial: EndState | None = None, synchronise: bool = True
+    environment: Environment,
+    calls: Iterable[ToolCall],
+    *,
+    initial: EndState | None = None,
+    synchronise: bool = True,
+    observe: bool = True,
 ) -> Replay:
     """Run calls in order, from the environment's initial state or another; neither is changed (law 3).
 
@@ -285,13 +301,28 @@ def replay(
         initial: Where to start; None for the environment's own initial state.
         synchronise: Whether to bring the two sides in step after each call. tau2 does so for an agent's calls and not
             for a gold's (`evaluator_env.py`), so the benchmark's own gold is replayed with False.
+        observe: Whether anybody looks at the observations; without, what is only good for them is left out.
 
     Returns:
         The end state and the outcome of each call.
     """
     drafts = Drafts(initial or environment.initial)
-    outcomes = tuple(step(environment, drafts, call, synchronise=synchronise) for call in calls)
+    sides_move = synchronise and environment.synchronise is not None
+    outcomes = tuple(
+        Outcome(call=call)
+        if not observe and not sides_move and _is_idle(environment, call)
+        else step(environment, drafts, call, synchronise=synchronise, copy=observe)
+        for call in calls
+    )
     return Replay(end_state=drafts.freeze(), outcomes=outcomes)
+
+
+def _is_idle(environment: Environment, call: ToolCall) -> bool:
+    """Tell whether a call can do nothing but answer."""
+    tool = environment.tool(call.name, call.requestor)
+    if tool is None or not tool.total or tool.kind == "write" or _unfit(tool, call) is not None:
+        return False
+    return all(value is None or isinstance(value, str) for value in (call.arguments or {}).values())
 
 
 def initial_state(environment: Environment, task_initial: EndState | None, changes: Json) -> EndState:

@@ -65,6 +65,10 @@ class DeferredTable(Mapping[str, Json]):
             self._decoded[record_id] = self._decode(self._encoded[record_id])
         return self._decoded[record_id]
 
+    def get(self, record_id: str, default: Json = None) -> Json:
+        """Return a record, or the default where there is none."""
+        return self[record_id] if record_id in self._encoded else default
+
     def __contains__(self, record_id: object) -> bool:
         return record_id in self._encoded
 

@@ -25,7 +25,8 @@ TOOLS = tool_table(
         ),
         "generic": (calculate, transfer_to_human_agents),
         "write": writing_tools(TAU2_RULES),
-    }
+    },
+    total=(queries.list_all_airports, queries.search_direct_flight),
 )
 
 build = partial(one_sided, NAME, TOOLS, CONVENTIONS, INVARIANTS)
