@@ -19,7 +19,7 @@ from multigold.state.delta import Delta, diff
 from multigold.state.equivalence import check_names, comparable, normal_form
 from multigold.testing.failures import LAWS, LawError, outcome_text
 from multigold.testing.gold_strategies import Interleaving, interleavings
-from multigold.testing.search import RUNS, search
+from multigold.testing.search import RUNS, search, search_calls
 from multigold.testing.strategies import call_sequences
 
 
@@ -163,7 +163,8 @@ def assert_initial_state_untouched(
             detail = "the state that the calls started from is another afterwards"
             raise LawError(LAWS["initial_state_untouched"], detail, calls=chosen, delta=harm)
 
-    search(_sequences(environment, initial, examples, calls), check, runs=runs, seed=seed)
+    look = search if calls is not None else search_calls
+    look(_sequences(environment, initial, examples, calls), check, runs=runs, seed=seed)
 
 
 class _Snapshot:
@@ -253,7 +254,8 @@ def assert_agrees_with(
         if delta:
             raise LawError(LAWS["agrees_with"], "the end states differ", calls=chosen, delta=delta)
 
-    search(_sequences(environment, None, examples, calls), check, runs=runs, seed=seed)
+    look = search if calls is not None else search_calls
+    look(_sequences(environment, None, examples, calls), check, runs=runs, seed=seed)
 
 
 def _apart(one: Environment, ours: EndState, theirs: EndState, names: Sequence[str]) -> Delta:

@@ -10,6 +10,7 @@ from hypothesis import seed as seeded
 from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException, Unsatisfiable
 
+from multigold.model.task import ToolCall
 from multigold.testing.failures import LawError
 
 T = TypeVar("T")
@@ -64,3 +65,37 @@ def search(
         last = seen[0]
         detail = f"{last.detail} (and not every time: the environment is not deterministic)"
         raise LawError(last.law, detail, calls=last.calls, delta=last.delta) from error
+
+
+def search_calls(
+    strategy: st.SearchStrategy[tuple[ToolCall, ...]],
+    check: Callable[[tuple[ToolCall, ...]], None],
+    *,
+    runs: int = RUNS,
+    seed: int | None = None,
+) -> None:
+    """Look for a sequence of calls for which a check raises `LawError`, and raise it for one without needless calls.
+
+    Where later calls are made from what earlier ones left, Hypothesis often cannot take an earlier one out. So every
+    call of what it found is left out once, and stays out where the law is broken without it. `search` says what the
+    arguments mean.
+
+    Raises:
+        LawError: Where the law does not hold.
+    """
+    try:
+        search(strategy, check, runs=runs, seed=seed)
+    except LawError as error:
+        if error.__cause__ is not None:  # it does not fail every time, so nothing can be told by trying again
+            raise
+        raise _without_needless_calls(error, check) from None
+
+
+def _without_needless_calls(error: LawError, check: Callable[[tuple[ToolCall, ...]], None]) -> LawError:
+    # From the end, where what breaks the law mostly stands: what leads up to it can then go.
+    for place in reversed(range(len(error.calls))):
+        try:
+            check((*error.calls[:place], *error.calls[place + 1 :]))
+        except LawError as shorter:
+            error = shorter
+    return error
