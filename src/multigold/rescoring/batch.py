@@ -18,7 +18,7 @@ import attrs
 
 from multigold.aggregation import Report, Summary, summarise_verdicts
 from multigold.catalogues.loading import load_catalogue, load_gold_sets, shipped_catalogues
-from multigold.errors import CallError, DataError
+from multigold.errors import CallError
 from multigold.model.verdict import Reason, Verdict
 from multigold.readers import ResultsFile, Source, find_sources
 from multigold.rescoring.desk import Desk, Place, judge_run, named, unscored_run
@@ -109,18 +109,16 @@ def _stream_source(
 ) -> Iterator[Verdict | FileReport]:
     opened = desk.open(source)
     for index, results in enumerate(opened):
-        try:
-            place = desk.place(results)
-        except DataError as error:
-            # Other files, of other domains, can still be scored; the runs of this one are counted all the same.
-            if not keep_going and len(opened) == 1:
-                raise
-            reason = Reason(code="environment_missing", sentence=str(error))
-            place = Place(results=results, environment=None, catalogue=None)
-            judged: Iterator[Verdict] = (unscored_run(run, reason) for run in results.runs)
+        place, missing = desk.place_or_reason(results, may_lack_data=keep_going or len(opened) > 1)
+        if missing is not None:
+            judged = _all_unscored(results, missing)
         else:
             judged = crew.judge(source, index, len(results.runs)) or _judge_all(place, desk)
         yield from _stream_file(judged, place, desk, progress)
+
+
+def _all_unscored(results: ResultsFile, reason: Reason) -> Iterator[Verdict]:
+    return (unscored_run(run, reason) for run in results.runs)
 
 
 def _judge_all(place: Place, desk: Desk) -> Iterator[Verdict]:
@@ -255,32 +253,6 @@ def _without_catalogue(place: Place, options: Options) -> Iterator[str]:
     """Yield a warning where catalogues were named and none is for this file, whose scores look like results."""
     if options.gold_sets is not None and place.catalogue is None and not holds_verdicts(place.results):
         yield f"no catalogue in {options.gold_sets} is for {place.results.domain}: single gold only"
-
-
-def rescore_runs(
-    path: str | Path, *, task_id: str, trial: int | None = None, options: Options | None = None
-) -> tuple[Verdict, ...]:
-    """Re-score the runs of one task of a file, and no others.
-
-    Args:
-        path: The file.
-        task_id: The task's id.
-        trial: Only this trial; None for all.
-        options: How; see `Options`.
-
-    Raises:
-        ResultsError: Where the file cannot be read.
-        DataError: Where the benchmark's own data is missing.
-    """
-    desk = Desk(options or Options())
-    return tuple(
-        named(judge_run(run, place, desk), place.results, desk.options)
-        for source in find_sources([path])
-        for results in desk.open(source)
-        for place in [desk.place(results)]
-        for run in results.runs
-        if run.task_id == task_id and trial in (None, run.trajectory.trial)
-    )
 
 
 def summarise(rescoring: Rescoring | Iterable[Verdict]) -> Report:

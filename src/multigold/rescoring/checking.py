@@ -9,8 +9,8 @@ from pathlib import Path
 
 import attrs
 
-from multigold.errors import CallError, DataError
-from multigold.model.verdict import Reason, Verdict
+from multigold.errors import CallError
+from multigold.model.verdict import Verdict
 from multigold.readers import ResultsFile, Run, Source, find_sources
 from multigold.rescoring.desk import Desk, Place, judge_run, unscored_run
 from multigold.rescoring.going_on import each_source
@@ -84,7 +84,7 @@ def _unread(report: FileReport) -> Check:
 
 
 def _check(results: ResultsFile, desk: Desk, *, may_lack_data: bool) -> Check:
-    place, missing = _place(results, desk, may_lack_data=may_lack_data)
+    place, missing = desk.place_or_reason(results, may_lack_data=may_lack_data)
     counts, unscored, differ = Counter[str](), Counter[str](), []
     for run in place.results.runs:
         counts["runs"] += 1
@@ -110,17 +110,6 @@ def _check(results: ResultsFile, desk: Desk, *, may_lack_data: bool) -> Check:
         spelling=counts["spelling"],
         no_gold=counts["no_gold"],
     )
-
-
-def _place(results: ResultsFile, desk: Desk, *, may_lack_data: bool) -> tuple[Place, Reason | None]:
-    """Return what a file's runs are scored with; where its data is missing and that may be, nothing and the reason."""
-    try:
-        return desk.place(results), None
-    except DataError as error:
-        if not may_lack_data:
-            raise
-        reason = Reason(code="environment_missing", sentence=str(error))
-        return Place(results=results, environment=None, catalogue=None), reason
 
 
 def _kind(verdict: Verdict) -> str:

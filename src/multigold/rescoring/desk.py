@@ -10,7 +10,7 @@ from multigold.admission import CompiledGolds, compile_golds
 from multigold.catalogues.loading import load_catalogue_for
 from multigold.datasets import LOCAL, known_release, load_environment, load_tasks
 from multigold.environments.base import Environment
-from multigold.errors import EnvironmentNotFoundError, GoldSetError, MultigoldError
+from multigold.errors import DataError, EnvironmentNotFoundError, GoldSetError, MultigoldError
 from multigold.model.catalogue import Catalogue
 from multigold.model.gold import Actions, GoldSet, Reading
 from multigold.model.task import Task
@@ -114,6 +114,26 @@ class Desk:
             return Place(results=results, environment=None, catalogue=None)
         catalogue = self._catalogue(results.domain)
         return Place(results=results, environment=self._environment(results), catalogue=catalogue)
+
+    def place_or_reason(self, results: ResultsFile, *, may_lack_data: bool) -> tuple[Place, Reason | None]:
+        """Return what the runs of a file are scored with, and why they cannot be where the benchmark's data is missing.
+
+        Args:
+            results: The file.
+            may_lack_data: Whether its data may be missing: other files, of other domains, can still be scored, and the
+                runs of this one are counted all the same.
+
+        Raises:
+            DataError: Where the data is missing and may not be.
+            GoldSetError: Where the catalogue has faults.
+        """
+        try:
+            return self.place(results), None
+        except DataError as error:
+            if not may_lack_data:
+                raise
+            reason = Reason(code="environment_missing", sentence=str(error))
+            return Place(results=results, environment=None, catalogue=None), reason
 
     def _catalogue(self, domain: str) -> Catalogue | None:
         if domain not in self._catalogues:
