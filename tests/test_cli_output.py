@@ -99,8 +99,10 @@ BATCH = pytest.mark.parametrize(
         (("rescore",), "9/13"),
         (("rescore", "--check-recorded"), "12 agree, 0 differ"),
         (("statistics", "--resamples", "0"), "9/13"),
+        (("audit", "traces"), "13 runs followed"),
+        (("audit", "discover"), "12 runs grouped"),
     ],
-    ids=["rescore", "check", "statistics"],
+    ids=["rescore", "check", "statistics", "traces", "discover"],
 )
 
 
@@ -149,10 +151,26 @@ def test_a_file_of_another_kind_in_a_directory_is_left_out_and_told(
     (tmp_path / "runs").mkdir()
     shutil.copy(EXAMPLE, tmp_path / "runs" / "good.json")
     (tmp_path / "runs" / "settings.json").write_text('{"colour": "red"}')
-    done = cli(*command, "runs")
-    assert (done.returncode, done.stderr) == (0, "")
+    done, alone = cli(*command, "runs"), cli(*command, "runs/good.json")
+    assert (done.returncode, done.stderr) == (alone.returncode, "")
+    assert done.returncode in (0, 1)
     assert counted in done.stdout
     assert "runs/settings.json: left out" in done.stdout
+
+
+def test_a_comparison_takes_each_side_whole(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    shutil.copy(EXAMPLE, tmp_path / "runs" / "good.json")
+    (tmp_path / "runs" / "settings.json").write_text('{"colour": "red"}')
+    options = ("--agent-name", "one", "--resamples", "0")
+    assert cli("compare", "runs", EXAMPLE, *options).returncode == 0
+    (tmp_path / "runs" / "broken.json").write_bytes(EXAMPLE.read_bytes()[:1000])
+    for sides in (("runs", EXAMPLE), (EXAMPLE, "runs")):
+        done = cli("compare", *sides, *options)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith("multigold: runs/broken.json: ")
+        assert len(done.stderr.splitlines()) == 1
+    assert "A side is taken whole" in " ".join(cli("compare", "--help").stdout.split())
 
 
 def test_a_check_writes_of_every_file_what_came_of_it(cli: Cli, tmp_path: Path) -> None:

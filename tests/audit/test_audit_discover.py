@@ -23,7 +23,7 @@ from multigold.cli._group import multigold as cli
 from multigold.errors import CallError, DataError
 from multigold.model.gold import Actions, NegativeExample
 from multigold.model.verdict import Reason
-from multigold.rescoring import Options
+from multigold.rescoring import FileReport, Options
 
 FILL_B = call("fill", box="b", amount=1)
 FILL_2 = call("fill", box="a", amount=2)
@@ -227,6 +227,23 @@ def real_runs(shared: Path) -> list[AuditedRun | LeftOut]:
         return list(audited_runs(*files, options=Options()))
     except DataError as error:
         pytest.skip(f"tau2's data is not here: {error}")
+
+
+def test_runs_whose_data_is_missing_are_left_out_and_their_file_told_or_stop_the_audit(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "airline_results.json"
+    criteria = {"actions": [], "reward_basis": ["DB"]}
+    tasks = [{"id": "2", "user_scenario": {"instructions": "Fly."}, "evaluation_criteria": criteria}]
+    path, told = tmp_path / "runs.json", list[FileReport]()
+    path.write_text(json.dumps({**json.loads(example.read_text(encoding="utf-8")), "tasks": tasks}), encoding="utf-8")
+    options = Options(data_dir=tmp_path / "nothing")
+    with pytest.raises(DataError):
+        list(audited_runs(path, options=options))
+    runs = list(audited_runs(path, options=options, told=told.append))
+    assert len(runs) == 13
+    assert all(isinstance(run, LeftOut) and run.reason.code == "environment_missing" for run in runs)
+    (report,) = told
+    assert (report.name, report.runs, report.problem) == (str(path), 13, "")
+    assert report.warnings[0].startswith("its runs are left out: ")
 
 
 def test_the_best_supported_discoveries_of_real_airline_runs_are_readings_of_the_paper(shared: Path) -> None:

@@ -6,8 +6,8 @@ runs of result files, one at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
 from pathlib import Path
 
 import attrs
@@ -18,8 +18,9 @@ from multigold.errors import CallError
 from multigold.model.task import Task, ToolCall
 from multigold.model.trajectory import Trajectory
 from multigold.model.verdict import Reason, Verdict
-from multigold.readers import Run, find_sources
-from multigold.rescoring import Desk, Options, Place, Progress, judge_run, named
+from multigold.readers import ResultsFile, Run, Source, find_sources
+from multigold.rescoring import Desk, FileReport, Options, Place, Progress, judge_run, named
+from multigold.rescoring.going_on import each_source
 from multigold.scoring import NORMAL_ENDS, Walk, follow, judge
 from multigold.state.database import EndState
 from multigold.state.delta import Delta, diff
@@ -187,7 +188,10 @@ def _kept(
 
 
 def audited_runs(
-    *paths: str | Path, options: Options | None = None, progress: Progress | None = None
+    *paths: str | Path,
+    options: Options | None = None,
+    progress: Progress | None = None,
+    told: Callable[[FileReport], None] | None = None,
 ) -> Iterator[AuditedRun | LeftOut]:
     """Yield every run of result files, judged against all entries of the catalogue, the proposed ones too.
 
@@ -195,23 +199,44 @@ def audited_runs(
         paths: Result files, directories, archives or patterns, at least one.
         options: How they are read and compared.
         progress: Called after each run.
+        told: Called after each file with a report of it, in which nothing is counted but runs. A file that cannot be
+            read is then told, not raised, and the runs of one whose data is missing are left out.
 
     Raises:
         CallError: Where no file is named.
-        ResultsError: Where a file cannot be read.
-        DataError: Where the benchmark's own data is missing.
+        ResultsError: Where a file cannot be read and there is no `told`.
+        DataError: Where the benchmark's own data is missing and there is no `told`.
         GoldSetError: Where a gold set is wrong.
     """
     if not paths:
         raise CallError("there is nothing to audit", remedy="Name at least one results file.")
     desk = Desk(attrs.evolve(options or Options(), strata="extended"))
-    for source in find_sources(paths):
-        for results in desk.open(source):
-            place = desk.place(results)
-            for number, run in enumerate(results.runs, start=1):
-                yield _of_file(run, place, desk)
-                if progress is not None:
-                    progress(results.name, number)
+    work = partial(_of_source, desk=desk, progress=progress, keep_going=told is not None)
+    for item in each_source(find_sources(paths), work, keep_going=told is not None):
+        if not isinstance(item, FileReport):
+            yield item
+        elif told is not None:
+            told(item)
+
+
+def _of_source(
+    source: Source, *, desk: Desk, progress: Progress | None, keep_going: bool
+) -> Iterator[AuditedRun | LeftOut | FileReport]:
+    for results in desk.open(source):
+        place, missing = desk.place_or_reason(results, may_lack_data=keep_going)
+        number = 0
+        for number, run in enumerate(results.runs, start=1):
+            yield _of_file(run, place, desk) if missing is None else _left_out(run, results, missing)
+            if progress is not None:
+                progress(results.name, number)
+        if missing is None:
+            yield FileReport(name=results.name, format=results.format, domain=results.domain, runs=number)
+        else:
+            yield FileReport(name=results.name, runs=number, warnings=(f"its runs are left out: {missing.sentence}",))
+
+
+def _left_out(run: Run, results: ResultsFile, reason: Reason) -> LeftOut:
+    return LeftOut(file=results.name, task_id=run.task_id, trial=run.trajectory.trial, reason=reason)
 
 
 def _of_file(run: Run, place: Place, desk: Desk) -> AuditedRun | LeftOut:
@@ -219,8 +244,7 @@ def _of_file(run: Run, place: Place, desk: Desk) -> AuditedRun | LeftOut:
     verdict = named(judge_run(run, place, desk), results, desk.options)
     task = results.tasks.get(run.task_id)
     if task is None or run.problem is not None:
-        reason = verdict.reason or Reason(code="bad_run", sentence="it cannot be read")
-        return LeftOut(file=results.name, task_id=run.task_id, trial=run.trajectory.trial, reason=reason)
+        return _left_out(run, results, verdict.reason or Reason(code="bad_run", sentence="it cannot be read"))
     return _kept(
         attrs.evolve(task, domain=task.domain or results.domain),
         run.trajectory,

@@ -11,7 +11,18 @@ import click
 from multigold.audit.discover import Discoveries, discover
 from multigold.audit.runs import audited_runs
 from multigold.audit.stubs import write_stubs
-from multigold.cli._common import RESULTS, make_options, print_all, progress_bar, scoring_options, write_json
+from multigold.cli._common import (
+    RESULTS,
+    left_out_lines,
+    make_options,
+    print_all,
+    progress_bar,
+    scoring_options,
+    several,
+    stop_where_broken,
+    write_json,
+)
+from multigold.rescoring import FileReport
 
 
 @click.command(name="discover")
@@ -39,20 +50,24 @@ def command(
 ) -> None:
     """Find end states that several agents reach in RESULTS and the gold is not: candidate readings, or common errors.
 
-    Exit status 1 where there are any.
+    Exit status 1 where there are any. Of several files, one that cannot be read is named, the others are audited, and
+    the exit status is 2.
     """
+    files: list[FileReport] = []
     with progress_bar() as progress:
-        found = discover(
-            audited_runs(*results, options=make_options(scoring), progress=progress), min_agents=min_agents
-        )
+        told = files.append if several(results) else None
+        runs = audited_runs(*results, options=make_options(scoring), progress=progress, told=told)
+        found = discover(runs, min_agents=min_agents)
+    unread = left_out_lines(files, shown=json_path != Path("-"))
     found = _chosen(found, changed=changed, only_new=only_new)
     if json_path is not None:
         write_json(found.to_json(), json_path)
     if json_path != Path("-"):
-        _print(found, top)
+        _print(found, unread, top)
     if stubs is not None:
         written = write_stubs(found.found[:top], stubs)
         click.echo(f"{len(written)} files written to {click.format_filename(stubs)}", err=True)
+    stop_where_broken(files)
     if found.found:
         click.get_current_context().exit(1)
 
@@ -66,7 +81,7 @@ def _chosen(found: Discoveries, *, changed: bool, only_new: bool) -> Discoveries
     return attrs.evolve(found, found=tuple(kept))
 
 
-def _print(found: Discoveries, top: int) -> None:
+def _print(found: Discoveries, unread: list[str], top: int) -> None:
     from multigold.rendering.runs_audit import discovery_tables
 
-    print_all(discovery_tables(found, top=top))
+    print_all([*unread, *discovery_tables(found, top=top)])

@@ -11,8 +11,19 @@ import click
 from multigold.audit.runs import AuditedRun, LeftOut, audited_runs
 from multigold.audit.trace_records import read_trace_audit, trace_document, write_trace_audit
 from multigold.audit.traces import TraceAudit, audit_traces
-from multigold.cli._common import RESULTS, make_options, print_all, progress_bar, scoring_options, write_json
+from multigold.cli._common import (
+    RESULTS,
+    left_out_lines,
+    make_options,
+    print_all,
+    progress_bar,
+    scoring_options,
+    several,
+    stop_where_broken,
+    write_json,
+)
 from multigold.errors import CallError
+from multigold.rescoring import FileReport
 
 
 @click.command(name="traces")
@@ -34,22 +45,27 @@ def command(
 ) -> None:
     """Make a record of each run in RESULTS that the single gold fails: evidence, and questions for a person.
 
-    Exit status 1 where there are any.
+    Exit status 1 where there are any. Of several files, one that cannot be read is named, the others are audited, and
+    the exit status is 2.
     """
     if update and records is None:
         raise CallError("--update needs a file to write", remedy="Give it with --records.")
     if records is not None and not update and not records.exists():
         raise CallError("there is no such file of records", where=str(records), remedy="--update begins it.")
     earlier = read_trace_audit(records) if records is not None and (records.exists() or not update) else None
+    files: list[FileReport] = []
     with progress_bar() as progress:
-        runs = audited_runs(*results, options=make_options(scoring), progress=progress)
+        told = files.append if several(results) else None
+        runs = audited_runs(*results, options=make_options(scoring), progress=progress, told=told)
         audit = audit_traces(_of_tasks(runs, tasks), earlier=earlier)
+    unread = left_out_lines(files, shown=json_path != Path("-"))
     if update and records is not None:
         write_trace_audit(audit, records)
     if json_path is not None:
         write_json(trace_document(audit), json_path)
     if json_path != Path("-"):
-        _print(audit, full)
+        _print(audit, unread, full=full)
+    stop_where_broken(files)
     if audit.records:
         click.get_current_context().exit(1)
 
@@ -60,10 +76,10 @@ def _of_tasks(runs: Iterator[AuditedRun | LeftOut], tasks: tuple[str, ...]) -> I
             yield run
 
 
-def _print(audit: TraceAudit, full: bool) -> None:
+def _print(audit: TraceAudit, unread: list[str], *, full: bool) -> None:
     from multigold.rendering.runs_audit import record_lines, trace_tables
 
-    lines = trace_tables(audit)
+    lines = [*unread, *trace_tables(audit)]
     if full:
         lines += [line for record in audit.records for line in record_lines(record)]
     print_all(lines)

@@ -92,6 +92,25 @@ def stop_where_broken(files: Sequence[FileReport | Check]) -> None:
         raise MultigoldError(f"{len(broken)} of {len(files)} files could not be read: {broken[0].problem}")
 
 
+def left_out_lines(files: Sequence[FileReport], *, shown: bool) -> list[str]:
+    """Return lines that name the files that could not be read or were left out, and say why.
+
+    Args:
+        files: The reports of all files.
+        shown: Whether the lines are to be printed where the command ends here.
+
+    Raises:
+        MultigoldError: Where a file could not be read and no other has a run.
+    """
+    from multigold.rendering.tables import file_lines
+
+    lines = file_lines(file for file in files if file.problem or not file.format)
+    if not any(file.runs for file in files) and any(file.problem for file in files):
+        print_all(list(lines) if shown else [])
+        stop_where_broken(files)
+    return lines
+
+
 @contextmanager
 def progress_bar() -> Iterator[Progress | None]:
     """Yield a progress callback that draws on standard error where that is a terminal; None in a pipe."""

@@ -43,7 +43,10 @@ def command(
     level: float,
     **values: Any,
 ) -> None:
-    """Compare two result files, FIRST and SECOND, paired by task; "not distinguishable" is a possible answer."""
+    """Compare two result files, FIRST and SECOND, paired by task; "not distinguishable" is a possible answer.
+
+    Either may be a directory. A side is taken whole: where a file of it cannot be read, nothing is compared.
+    """
     from multigold.rendering.figures import comparison_lines
 
     options = make_options(values)

@@ -10,6 +10,7 @@ import click
 from multigold.aggregation import COLUMNS, Summary
 from multigold.cli._common import (
     RESULTS,
+    left_out_lines,
     make_options,
     opened_for_writing,
     print_all,
@@ -88,7 +89,6 @@ def command(
     Of several files, one that cannot be read is named, the others are counted, and the exit status is 2.
     """
     from multigold.rendering.figures import figure_tables, figures_json, write_csv
-    from multigold.rendering.tables import file_lines
 
     settings = Settings(
         **{name: values.pop(name) for name in ("column", "missing", "seed", "resamples", "level", "by")}
@@ -96,11 +96,8 @@ def command(
     options = make_options({**values, "strata": strata})
     with progress_bar() as progress:
         rescoring = rescore(*results, options=options, keep_going=several(results), progress=progress)
-    unread = file_lines(file for file in rescoring.files if file.problem or not file.format)
     to_terminal = Path("-") not in (json_path, csv_path)
-    if not rescoring.verdicts and any(file.problem for file in rescoring.files):
-        print_all(unread if to_terminal else [])
-        stop_where_broken(rescoring.files)
+    unread = left_out_lines(rescoring.files, shown=to_terminal)
     summary = Summary(options.strata, paper_split=paper_split(options))
     found = figures(rows_of(rescoring.verdicts, settings.column, summary), settings)
     if json_path is not None:
