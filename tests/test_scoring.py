@@ -53,6 +53,20 @@ def test_an_end_state_in_no_reading_names_the_nearest_and_the_fields_that_differ
     assert verdict.nearest.delta.to_json() == {"/agent/orders/o-2/refund": {"before": 0, "after": 20}}
 
 
+@pytest.mark.parametrize("state", [BOTH, REFUNDED], ids=["differs", "matches-what-is-off"])
+def test_a_reading_that_is_off_is_the_nearest_only_where_there_is_no_other(state: dict[str, Any]) -> None:
+    def nearest(**standings: Any) -> str:
+        readings = [attrs.evolve(one, standing=standings[one.id]) for one in GOLDS.readings if one.id in standings]
+        verdict = multigold.score(TASK, ended(state), attrs.evolve(GOLDS, readings=tuple(readings)))
+        assert verdict.outcome == "unmatched"
+        assert verdict.nearest is not None
+        return verdict.nearest.reading
+
+    assert nearest(strict="core", lenient="off") == "strict"
+    assert nearest(strict="contested", lenient="off") == "strict"
+    assert nearest(strict="off", lenient="off") == "lenient"
+
+
 def test_number_spelling_and_key_order_never_matter() -> None:
     spelled = {"orders": {"o-2": {"refund": 0.0, "status": "open"}, "o-1": {"refund": 20.0, "status": "cancelled"}}}
     assert multigold.score(TASK, ended(spelled), GOLDS).matched == ("strict",)

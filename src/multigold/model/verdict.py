@@ -139,7 +139,9 @@ class Rewards:
 
 @attrs.frozen(kw_only=True)
 class Nearest:
-    """The reading that a run came closest to without matching it.
+    """The reading that a run came closest to without a match that counts.
+
+    It is one that is `off` only where there is no other: such a reading is no end that a run should have come to.
 
     Attributes:
         reading: The reading's id.
@@ -211,10 +213,13 @@ class Verdict:
 
     @property
     def nearest(self) -> Nearest | None:
-        """The reading that came closest, by number of differing pointers; None where one counts or none is known."""
+        """The reading that came closest, by number of differing pointers; None where one counts or none is known.
+
+        One that is `off` comes after all others.
+        """
         if self.matched or not self.comparisons:
             return None
-        closest = min(self.comparisons, key=_distance)
+        closest = min(self.comparisons, key=_rank)
         return Nearest(reading=closest.reading, delta=closest.delta, faults=closest.faults)
 
     def explain(self, *, limit: int = 30) -> str:
@@ -228,5 +233,6 @@ class Verdict:
         return explain_verdict(self, limit=limit)
 
 
-def _distance(comparison: Comparison) -> int:
-    return len(comparison.faults) if comparison.delta is None else len(comparison.delta)
+def _rank(comparison: Comparison) -> tuple[bool, int]:
+    differences = len(comparison.faults) if comparison.delta is None else len(comparison.delta)
+    return comparison.standing == "off", differences
