@@ -15,12 +15,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from multigold.errors import CallError, DataError, ResultsError
-from multigold.model.verdict import Verdict
+from multigold.model.trajectory import Recorded
+from multigold.model.verdict import Comparison, Fidelity, Match, Reason, Rewards, Verdict
 from multigold.rendering.document import document, rescore_schema, verdict_json
 from multigold.rendering.tables import file_lines
 from multigold.rescoring import FileReport, Options, Rescoring, provenance, rescore, stream, summarise
@@ -171,6 +173,54 @@ def test_a_document_of_stored_verdicts_is_valid_and_stable(write: Write, data_di
     again = plain(rescore(store(first, tmp_path / "v.json")))
     jsonschema.Draft202012Validator(rescore_schema()).validate(again)
     assert again["verdicts"] == plain(first)["verdicts"]
+
+
+FULL = Verdict(
+    outcome="unscored",
+    matched=("a",),
+    matches=(
+        Match(reading="a", standing="core", equivalences=("unordered",), evidence="met", vacuous=True, member="m"),
+    ),
+    comparisons=(Comparison(reading="b", standing="core", delta=None, faults=("it is refused",)),),
+    benchmark_matched=False,
+    benchmark_faults=("gold_not_synced",),
+    repaired_matched=True,
+    benchmark_readings=("b",),
+    reason=Reason(code="factor_missing", sentence="A factor is missing."),
+    rewards=Rewards(single=0.0, core=0.5, core_or_single=0.5, with_contested=1.0, core_strict=0.25),
+    bounds=(0.0, 0.5),
+    recorded=Recorded(reward=1.0, db_match=True, breakdown={"DB": 1.0}, reward_basis=("DB",)),
+    stratum="conflict",
+    termination="user_stop",
+    fidelity=Fidelity(
+        calls=6, replayed=1, refused=2, unknown=3, skipped=4, differing=5, first_difference="One.", drift="Two."
+    ),
+    ignored=("logs",),
+    end_state="e",
+    do_nothing=Rewards(single=1.0),
+    always_refuse=Rewards(core=1.0),
+    task_id="1",
+    run_id="r",
+    trial=2,
+    agent="some",
+    file="f.json",
+    domain="boxes",
+    loopholes=("L1",),
+    positions={"L1": ("left",)},
+    beside={"score": 1},
+)
+
+
+def test_everything_that_is_written_of_a_verdict_is_in_the_schema_and_read_back(tmp_path: Path) -> None:
+    blank = Verdict(outcome="matched")
+    same = [field.name for field in attrs.fields(Verdict) if getattr(FULL, field.name) == getattr(blank, field.name)]
+    assert same == []
+    stated = rescore_schema()["$defs"]["verdict"]
+    assert set(verdict_json(FULL)) == set(stated["properties"]) == set(stated["required"])
+    # The nearest reading is told where none counts.
+    for verdict, nearest in ((FULL, ()), (attrs.evolve(FULL, matched=()), FULL.comparisons)):
+        (again,) = rescore(store(Rescoring(files=(), verdicts=(verdict,)), tmp_path / "v.json"))
+        assert again == attrs.evolve(verdict, comparisons=nearest)
 
 
 def test_verdicts_of_another_version_are_refused(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from multigold.state.canonical import Json
 from multigold.state.delta import Delta
 
 _TEXTS = ("file", "domain", "agent", "task_id", "run_id", "stratum", "end_state")
-_LISTS = ("matched", "benchmark_faults", "benchmark_readings", "loopholes")
+_LISTS = ("matched", "benchmark_faults", "benchmark_readings", "loopholes", "ignored")
 _OUTCOMES = ("matched", "unmatched", "unscored")
 _STRATA = ("affected", "resolved", "free", "conflict", "other_version")
 _STANDINGS = ("core", "contested", "off")
@@ -64,6 +64,7 @@ def _verdict(data: Mapping[str, Any]) -> Verdict:
         matches=tuple(_match(match) for match in _is(data["matches"], list)),
         comparisons=_nearest(data["nearest"]),
         benchmark_matched=_is(data["benchmark_matched"], bool | None),
+        repaired_matched=_is(data["repaired_matched"], bool | None),
         reason=None if data["reason"] is None else Reason(**{k: _is(v, str) for k, v in data["reason"].items()}),
         rewards=_rewards(data["rewards"]),
         bounds=None if bounds is None else (_number(bounds[0]), _number(bounds[1])),
