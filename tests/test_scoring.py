@@ -337,6 +337,44 @@ def test_a_missing_factor_leaves_the_reward_unknown_with_bounds(scene: Any) -> N
     assert (known.outcome, known.rewards.core) == ("matched", 0.0)
 
 
+FACTORS = ("NL_ASSERTION", "POLICY", "TONE")
+
+
+@given(
+    st.lists(st.sampled_from([0.25, 0.5, 1.0]), min_size=1, max_size=3),
+    st.dictionaries(st.sampled_from(FACTORS), st.sampled_from([0.0, 0.5, 1.0])),
+)
+def test_the_bounds_are_the_rewards_with_what_is_missing_at_its_lowest_and_highest(
+    worths: list[float], recorded: dict[str, float]
+) -> None:
+    readings = tuple(
+        Reading(id=str(number), admits=(Explicit(state=GOLDS.readings[0].admits[0].state),), worth=worth)
+        for number, worth in enumerate(worths)
+    )
+    task = attrs.evolve(TASK, criteria=multigold.Criteria(actions=(), reward_basis=("DB", *FACTORS)))
+
+    def scored(breakdown: dict[str, float]) -> multigold.Verdict:
+        run = ended(CANCELLED, recorded=Recorded(breakdown=breakdown))
+        return multigold.score(task, run, attrs.evolve(GOLDS, readings=readings, benchmark=None))
+
+    lowest, highest = (scored({**dict.fromkeys(FACTORS, value), **recorded}).rewards.core for value in (0.0, 1.0))
+    verdict = scored(recorded)
+    if lowest == highest:
+        assert (verdict.rewards.core, verdict.bounds) == (lowest, None)
+    else:
+        assert (verdict.rewards.core, verdict.bounds) == (None, (lowest, highest))
+
+
+def test_a_reading_of_which_all_is_known_lifts_the_lower_bound() -> None:
+    state = GOLDS.readings[0].admits[0].state
+    silent = Reading(id="silent", admits=(Explicit(state=state),), communicate=(), worth=0.25)
+    telling = Reading(id="telling", admits=(Explicit(state=state),), communicate=("20",), worth=0.5)
+    task = attrs.evolve(TASK, criteria=multigold.Criteria(actions=(), reward_basis=("DB", "COMMUNICATE")))
+    golds = attrs.evolve(GOLDS, readings=(silent, telling), benchmark=None)
+    verdict = multigold.score(task, ended(CANCELLED), golds)
+    assert (verdict.outcome, verdict.bounds) == ("unscored", (0.25, 0.5))
+
+
 def test_a_task_without_gold_is_unscored(scene: Any) -> None:
     verdict = scene("plain-pay-0", task_changes={"criteria": multigold.Criteria()})
     assert (verdict.outcome, verdict.reason.code, verdict.benchmark_matched) == ("unscored", "no_gold", None)

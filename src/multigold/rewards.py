@@ -118,6 +118,22 @@ def other_factors(
     Returns:
         The product in 0..1; None where a needed factor is missing and no other one is 0.
     """
+    lowest, highest = other_bounds(criteria, trajectory, basis, communicate=communicate, recomputed=recomputed)
+    return lowest if lowest == highest else None
+
+
+def other_bounds(
+    criteria: Criteria | None,
+    trajectory: Trajectory,
+    basis: Sequence[str],
+    *,
+    communicate: Sequence[str] | None = None,
+    recomputed: Mapping[str, float] | None = None,
+) -> tuple[float, float]:
+    """Return the lowest and the highest product of every factor but the database's; `other_factors` has the arguments.
+
+    A needed factor that is missing is anything in 0..1; where none is, the two are equal.
+    """
     known_factors = recomputed or {}
     factors = [
         known_factors[name] if name in known_factors else _factor(name, criteria, trajectory, communicate)
@@ -127,7 +143,7 @@ def other_factors(
     known = 1.0
     for factor in factors:
         known *= 1.0 if factor is None else factor
-    return None if known != 0 and None in factors else known
+    return (0.0 if None in factors else known), known
 
 
 def _factor(

@@ -22,7 +22,7 @@ from multigold.model.gold import AllOf, CallEvidence, Evidence, GoldSet, Reading
 from multigold.model.task import Task, ToolCall
 from multigold.model.trajectory import RecordedCall, Trajectory
 from multigold.model.verdict import Comparison, EvidenceState, Fidelity, Match, Outcome, Reason, Rewards, Verdict
-from multigold.rewards import best, combine, other_factors, recomputed_factors, reward_basis
+from multigold.rewards import best, combine, other_bounds, other_factors, recomputed_factors, reward_basis
 from multigold.state.canonical import Json, same
 from multigold.state.database import EndState, same_record
 from multigold.state.delta import Delta, diff
@@ -401,7 +401,7 @@ def _conclude(
         benchmark_matched=benchmark,
         repaired_matched=_repaired(golds, candidate, ended=ended),
         rewards=rewards,
-        bounds=(0.0, 1.0) if reason is not None and reason.code == "factor_missing" else None,
+        bounds=_bounds(task, trajectory, golds, matched, known) if _lacks_factor(reason) else None,
         positions=_positions(golds, matches),
         fidelity=walk.fidelity,
         end_state=candidate.changes.fingerprint(),
@@ -458,8 +458,7 @@ def _columns(
 ) -> Rewards:
     basis = reward_basis(task.criteria, trajectory)
     readings = {admitted.reading.id: admitted.reading for admitted in golds.readings}
-    # Where the reward looks at the end state through assertions alone, readings stand in their place.
-    replaced = ("ENV_ASSERTION",) if golds.gold_set is not None and judged_by_assertions(basis) else ()
+    replaced = _replaced(golds, basis)
 
     @cache
     def others(communicate: tuple[str, ...] | None, factors: tuple[tuple[str, float], ...]) -> float | None:
@@ -494,6 +493,28 @@ def _columns(
         with_contested=column(("core", "contested")),
         core_strict=column(("core",), strict=True),
     )
+
+
+def _replaced(golds: CompiledGolds, basis: Sequence[str]) -> tuple[str, ...]:
+    """Return the factors that readings stand in the place of: assertions, where the reward sees the state only so."""
+    return ("ENV_ASSERTION",) if golds.gold_set is not None and judged_by_assertions(basis) else ()
+
+
+def _lacks_factor(reason: Reason | None) -> bool:
+    return reason is not None and reason.code == "factor_missing"
+
+
+def _bounds(
+    task: Task, trajectory: Trajectory, golds: CompiledGolds, matched: Sequence[str], known: Mapping[str, float]
+) -> tuple[float, float]:
+    """Return the lowest and highest reward that a run can have by the readings that it matches."""
+    basis = reward_basis(task.criteria, trajectory)
+    factors = {**known, **dict.fromkeys(_replaced(golds, basis), 1.0)}
+    lowest = highest = 0.0
+    for reading in (admitted.reading for admitted in golds.readings if admitted.reading.id in matched):
+        low, high = other_bounds(task.criteria, trajectory, basis, communicate=reading.communicate, recomputed=factors)
+        lowest, highest = max(lowest, low * reading.worth), max(highest, high * reading.worth)
+    return lowest, highest
 
 
 def _positions(golds: CompiledGolds, matches: Sequence[Match]) -> dict[str, tuple[str, ...]]:
