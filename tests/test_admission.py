@@ -14,6 +14,8 @@ from multigold.admission import MAX_MEMBERS, CompiledGolds, admitted_states, com
 from multigold.environments.base import Environment
 from multigold.errors import CallError, GoldSetError
 from multigold.model.gold import Actions, Choices, Explicit, Form, GoldSet, Pattern, PointerRule, Reading
+from multigold.state.conventions import Conventions
+from multigold.state.database import Database, EndState
 
 TASK = multigold.Task("t", domain="library")
 
@@ -86,6 +88,23 @@ def test_members_that_end_in_one_state_are_counted_once(library: Environment) ->
     )
     (admitted,) = compiled(library, *forms).readings
     assert (admitted.width, admitted.duplicates) == (1, 1)
+
+
+def test_members_that_differ_in_the_spelling_of_a_declared_null_alone_are_counted_once() -> None:
+    def ended(**fields: Any) -> EndState:
+        return EndState(Database.from_json({"rooms": {"7": {"guest": "ada", **fields}}}))
+
+    environment = Environment(
+        name="hotel",
+        initial=EndState(Database.from_json({"rooms": {"7": {"guest": None}}})),
+        tools={},
+        conventions=Conventions(null_defaults={"rooms": ("note",)}),
+    )
+    forms = [Explicit(state=ended()), Explicit(state=ended(note=None)), Explicit(state=ended(note="late"))]
+    (admitted,) = compiled(environment, *forms).readings
+    assert (admitted.width, admitted.duplicates) == (2, 1)
+    (admitted,) = compiled(attrs.evolve(environment, conventions=Conventions()), *forms).readings
+    assert (admitted.width, admitted.duplicates) == (3, 0)
 
 
 def test_a_slot_that_is_not_there_is_named(library: Environment) -> None:

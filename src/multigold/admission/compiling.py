@@ -88,8 +88,11 @@ class _Scene:
     names: tuple[str, ...]
     conventions: Conventions
 
+    def comparable(self, state: EndState) -> EndState:
+        return comparable(state, self.initial, self.conventions)
+
     def member(self, state: EndState, label: str) -> Member:
-        state = comparable(state, self.initial, self.conventions)
+        """Return the member of a state in comparable form."""
         return Member(state=state, label=label, forms=normal_forms(state, self.initial, self.names, self.conventions))
 
 
@@ -122,13 +125,15 @@ def _admit(reading: Reading, scene: _Scene, where: str) -> Admitted:
         if isinstance(form, Assertions):
             predicates.append(_compile_assertions(form, scene, where))
             continue
-        for member in admitted_states(form, scene.start, scene.environment, where=where):
-            if member is None:
+        for admitted in admitted_states(form, scene.start, scene.environment, where=where):
+            if admitted is None:
                 skipped += 1
-            elif any(known.state == member.state for known in members):
+                continue
+            state = scene.comparable(admitted.state)
+            if any(known.state == state for known in members):
                 duplicates += 1
             else:
-                members.append(scene.member(member.state, member.label))
+                members.append(scene.member(state, admitted.label))
     return Admitted(
         reading=reading,
         members=tuple(members),
