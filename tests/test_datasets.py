@@ -40,7 +40,9 @@ from multigold.datasets import (
     unpack,
     wheel_directory,
 )
+from multigold.environments.base import replay
 from multigold.errors import CallError, DataError, EnvironmentNotFoundError
+from multigold.model.task import ToolCall
 from multigold.state.database import Database
 
 TABLES: dict[str, Any] = {
@@ -193,6 +195,23 @@ def test_a_database_that_is_none_is_refused(nothing: Path, tmp_path: Path, data:
     (domain(tmp_path) / "db.json").write_bytes(data)
     with pytest.raises(DataError):
         load_database(AIRLINE, tmp_path)
+
+
+@pytest.mark.parametrize("sharded", [False, True])
+def test_a_number_that_cannot_be_held_is_said_of_the_file_and_is_no_refusal_of_a_tool(
+    nothing: Path, tmp_path: Path, sharded: bool
+) -> None:
+    directory = domain(tmp_path)
+    if sharded:
+        (directory / "db.json").unlink()
+        shards(directory)
+    file = directory / ("users.json" if sharded else "db.json")
+    file.write_text(file.read_text().replace('"Ann"', "1e999"))
+    environment = load_environment(AIRLINE, tmp_path)
+    with pytest.raises(DataError, match=rf"{file.name}: a record cannot be read"):
+        replay(environment, [ToolCall("get_user_details", {"user_id": "ann_lee_1111"})])
+    with pytest.raises(DataError, match="out of range"):
+        environment.initial.fingerprint()
 
 
 def test_broken_compression_is_refused(nothing: Path, tmp_path: Path) -> None:

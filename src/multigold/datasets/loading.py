@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -141,7 +142,7 @@ def _tables(data: bytes, path: Path) -> dict[str, Json]:
         tables = _undecoded(data, dict[str, dict[str, msgspec.Raw]])
     except (ValueError, RecursionError):
         return _parse(data, path)  # which says what is wrong, or knows another form
-    return {name: DeferredTable(records, msgspec.json.decode) for name, records in tables.items()}
+    return {name: DeferredTable(records, partial(_record, path)) for name, records in tables.items()}
 
 
 def _records(data: bytes, path: Path) -> Json:
@@ -149,9 +150,23 @@ def _records(data: bytes, path: Path) -> Json:
     import msgspec
 
     try:
-        return DeferredTable(_undecoded(data, dict[str, msgspec.Raw]), msgspec.json.decode)
+        return DeferredTable(_undecoded(data, dict[str, msgspec.Raw]), partial(_record, path))
     except (ValueError, RecursionError):
         return _parse(data, path)
+
+
+def _record(path: Path, encoded: Any) -> Json:
+    """Decode a record that is known to be JSON; whether its numbers can be held is only seen now.
+
+    Raises:
+        DataError: Where one is too large to be held.
+    """
+    import msgspec
+
+    try:
+        return msgspec.json.decode(encoded)
+    except ValueError as error:
+        raise DataError(f"a record cannot be read ({error})", where=str(path)) from error
 
 
 def _undecoded(data: bytes, kind: Any) -> Any:
@@ -163,7 +178,7 @@ def _undecoded(data: bytes, kind: Any) -> Any:
     import msgspec
 
     if not data.isascii():
-        data.decode()  # what is kept as it stands is checked in all but this
+        data.decode()  # what is kept as it stands is checked in all but this and the size of numbers
     return msgspec.json.decode(data, type=kind)
 
 

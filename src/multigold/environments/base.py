@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, cast
 import attrs
 
 from multigold.environments.lookup import CaselessDraft, IdLookup, respelled
-from multigold.errors import CallError
+from multigold.errors import CallError, DataError
 from multigold.model.task import Requestor, ToolCall
 from multigold.model.trajectory import Trajectory
 from multigold.state.canonical import Json, clone
@@ -222,6 +222,9 @@ def step(
         What came of it. A tool that raises, whatever it raises, has refused: tau2 answers every exception of a tool
         with an error message and goes on, and brings the two sides in step only where there was none
         (`environment.py`, `get_response`).
+
+    Raises:
+        DataError: Where the database has a record that cannot be read.
     """
     tool = environment.tool(call.name, call.requestor)
     refusal = _unfit(tool, call)
@@ -233,6 +236,8 @@ def step(
             observation = clone(observation) if copy else observation
             if synchronise and environment.synchronise is not None:
                 environment.synchronise(drafts)
+        except DataError:
+            raise  # the database cannot be read, which is no answer of a tool
         except Exception as error:
             refusal = Refusal(kind="refused", message=f"{_kind(error)}{error}")
     return Outcome(call=call, observation=None if refusal else observation, refusal=refusal)
