@@ -288,6 +288,27 @@ def test_a_text_and_a_gold_that_nobody_has_are_noted(tmp_path: Path) -> None:
     assert lint(tmp_path / "both", lambda files: None, both) == []
 
 
+def test_a_task_that_begins_in_the_middle_of_a_talk_is_checked_from_where_it_is_handed_over(tmp_path: Path) -> None:
+    refund = {"id": "0", "name": "refund", "arguments": {"item": "b", "amount": 20}}
+    said = {"role": "assistant", "content": None, "tool_calls": [refund]}
+    begun = attrs.evolve(
+        task(), initial_state={"message_history": [said, {"role": "tool", "id": "0", "content": "ok"}]}
+    )
+    surroundings = attrs.evolve(SURROUNDINGS, tasks=(begun,))
+
+    def change(files: dict[str, Any], **evidence: Any) -> None:
+        files[TASK]["texts"][0]["fingerprint"] = begun.text_fingerprint()
+        reading(files, 1)["evidence"] = evidence
+        first, second = ({"delta": {"/agent/items/b/refunded": {"before": 20, "after": more}}} for more in (25, 30))
+        reading(files, 2)["admits"].append(first)
+        files[TASK]["negatives"].append({"id": "n", "reason": "r", "admits": second})
+
+    sound = {"tool": "look", "arguments": {"item": "a"}}
+    assert lint(tmp_path / "sound", lambda files: change(files, **sound), surroundings) == []
+    found = lint(tmp_path / "not", lambda files: change(files, tool="look"), surroundings)
+    assert [(finding.where, finding.code) for finding in found] == [(f"{TASK}: /readings/1", "not-gated")]
+
+
 def test_another_version_of_the_policy_is_noted_and_moved_clauses_are_found(tmp_path: Path) -> None:
     newer = Surroundings(environment=shop(), tasks=(task(),), policy=POLICY.replace(b"# Shop", b"Since May.\n\n# Shop"))
     found = lint(tmp_path, lambda files: None, newer)

@@ -279,7 +279,7 @@ def _states_of(negative: NegativeExample, run: AuditedRun) -> Iterator[EndState]
     if negative.refused:
         return
     try:
-        members = list(admitted_states(negative.admits, golds.start, run.environment))
+        members = list(admitted_states(negative.admits, golds.initial, run.environment))
     except MultigoldError:  # a negative example that cannot be carried out is nobody's end state; lint names it
         return
     for member in members:

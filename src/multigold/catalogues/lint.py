@@ -17,7 +17,7 @@ from multigold.catalogues.findings import Finding, Level
 from multigold.catalogues.loading import decode_catalogue, duplicate_keys, read_files
 from multigold.catalogues.policy import clause_text, policy_fingerprint
 from multigold.catalogues.schema import pattern_schema_fault, schema_findings
-from multigold.environments.base import Environment, initial_state
+from multigold.environments.base import Environment, initial_state, state_after_history
 from multigold.errors import MultigoldError
 from multigold.model.catalogue import Catalogue
 from multigold.model.gold import AllOf, AnyOf, CallEvidence, Evidence, Form, GoldSet, Pattern, Reading
@@ -153,8 +153,8 @@ def _scenes(gold_set: GoldSet, tasks: Iterable[Task]) -> Iterator[tuple[GoldSet,
 
 
 def _scene_findings(gold_set: GoldSet, task: Task, environment: Environment | None, text: str) -> Iterator[Finding]:
-    start = initial_state(environment, task.initial, task.initial_state) if environment else task.initial
-    if start is None:
+    begun = _handed_over(task, environment)
+    if begun is None:
         sentence = (
             "nothing was replayed: there is neither an environment (--environment names one) nor an initial state"
         )
@@ -164,7 +164,7 @@ def _scene_findings(gold_set: GoldSet, task: Task, environment: Environment | No
     for index, reading in enumerate(gold_set.readings):
         forms = []
         for number, form in enumerate(reading.admits):
-            faults = list(_form_faults(form, start, environment))
+            faults = list(_form_faults(form, begun, environment))
             place = f"/readings/{index}/admits/{number}"
             yield from (_finding(code, gold_set.source, place, sentence) for code, sentence in faults)
             forms += [form] if not faults else []
@@ -176,7 +176,15 @@ def _scene_findings(gold_set: GoldSet, task: Task, environment: Environment | No
     yield from _negative_findings(gold_set, golds, environment)
 
 
-def _form_faults(form: Form, start: EndState, environment: Environment | None) -> Iterator[tuple[str, str]]:
+def _handed_over(task: Task, environment: Environment | None) -> EndState | None:
+    """Return the state that a task is handed to the agent in, also amid a talk; None where it is unknown."""
+    if environment is None:
+        return task.initial
+    start = initial_state(environment, task.initial, task.initial_state)
+    return state_after_history(environment, start, task.initial_state)
+
+
+def _form_faults(form: Form, begun: EndState, environment: Environment | None) -> Iterator[tuple[str, str]]:
     """Yield (code, sentence) for all that is wrong with one form."""
     if isinstance(form, Pattern):
         known = environment.invariants if environment else {}
@@ -189,14 +197,14 @@ def _form_faults(form: Form, start: EndState, environment: Environment | None) -
                 yield "bad-schema", f"what {pointer} must be is no JSON Schema: {fault}"
         return
     try:
-        for _ in admitted_states(form, start, environment):
+        for _ in admitted_states(form, begun, environment):
             pass
     except MultigoldError as error:
         yield "failing-call", error.message
 
 
 def _member_findings(gold_set: GoldSet, golds: CompiledGolds, environment: Environment | None) -> Iterator[Finding]:
-    untouched = golds.candidate(golds.start)
+    untouched = golds.candidate(golds.initial)
     for index, admitted in enumerate(golds.readings):
         place = f"/readings/{index}"
         for code, sentence, level in _member_faults(admitted):
@@ -259,7 +267,7 @@ def _negative_findings(gold_set: GoldSet, golds: CompiledGolds, environment: Env
     for negative in gold_set.negatives:
         place = f"/negatives/{every.index(negative.id)}"
         try:
-            states = [member.state for member in admitted_states(negative.admits, golds.start, environment) if member]
+            states = [member.state for member in admitted_states(negative.admits, golds.initial, environment) if member]
         except MultigoldError as error:
             if not negative.refused:
                 yield _finding("failing-call", gold_set.source, place, f"{negative.id}: {error.message}")
