@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 
 import attrs
@@ -170,19 +171,22 @@ class Trajectory:
         """
         talk: list[Message] = []
         calls: list[RecordedCall] = []
+        waiting: defaultdict[str, deque[int]] = defaultdict(deque)
         for index, message in enumerate(messages):
             where = f"messages[{index}]"
             if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
                 raise ResultsError("a message is an object with a role", where=where)
             role, content = message["role"], content_text(message.get("content"))
             if role == "tool":
-                _answer(calls, message.get("tool_call_id") or message.get("id"), content, message.get("error"))
+                _answer(calls, waiting, message.get("tool_call_id") or message.get("id"), content, message.get("error"))
             talk.append(Message(role=role, text=content))
             listed = message.get("tool_calls") or ()
             if not isinstance(listed, list | tuple):
                 raise ResultsError("the tool calls of a message are a list", where=where)
-            parsed = (parse_call(call, role, where) for call in listed)
-            calls.extend(RecordedCall(call=call, message=index) for call in parsed)
+            for call in [parse_call(call, role, where) for call in listed]:
+                for key in {"", call.id}:
+                    waiting[key].append(len(calls))
+                calls.append(RecordedCall(call=call, message=index))
         return cls(
             calls=tuple(calls),
             messages=tuple(talk),
@@ -229,10 +233,23 @@ def parse_arguments(arguments: Json) -> dict[str, Json] | None:
     return arguments if isinstance(arguments, dict) else None
 
 
-def _answer(calls: list[RecordedCall], call_id: Json, content: str, error: Json) -> None:
-    """Give a result to the earliest unanswered call of that id: ids are reused, and results come in order."""
-    for position, recorded in enumerate(calls):
-        if recorded.result is None and (not call_id or recorded.call.id == call_id):
+def _answer(
+    calls: list[RecordedCall], waiting: Mapping[str, deque[int]], call_id: Json, content: str, error: Json
+) -> None:
+    """Give a result to the earliest unanswered call of that id: ids are reused, and results come in order.
+
+    Args:
+        calls: The calls so far.
+        waiting: Positions of calls that may be unanswered, in order: by id, and of all calls under the empty id.
+        call_id: The id that the result names; nothing for the earliest call of any id.
+        content: The result.
+        error: Whether it is a refusal, where the file says so.
+    """
+    key = call_id or ""
+    queue = waiting.get(key) if isinstance(key, str) else None
+    while queue:
+        position = queue.popleft()
+        if calls[position].result is None:
             refused = error if isinstance(error, bool) else None
-            calls[position] = attrs.evolve(recorded, result=content, refused=refused)
+            calls[position] = attrs.evolve(calls[position], result=content, refused=refused)
             return
