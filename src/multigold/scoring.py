@@ -25,7 +25,7 @@ from multigold.model.verdict import Comparison, EvidenceState, Fidelity, Match, 
 from multigold.rewards import best, combine, other_bounds, other_factors, recomputed_factors, reward_basis
 from multigold.state.canonical import Json, same
 from multigold.state.database import EndState, same_record
-from multigold.state.delta import Delta, diff
+from multigold.state.delta import Delta, diff, shortest_diff
 
 NORMAL_ENDS = frozenset({"user_stop", "agent_stop"})
 """Terminations after which tau2 scores the state (`evaluator.py`); any other ends a run that scores 0."""
@@ -315,8 +315,7 @@ def simulator_stopped(trajectory: Trajectory) -> bool:
 def _distance(admitted: Admitted, candidate: Candidate) -> tuple[Delta | None, tuple[str, ...]]:
     """Return the delta from the nearest member, or what the nearest form refuses where the reading has no members."""
     if admitted.members:
-        deltas = (diff(member.state, candidate.state) for member in admitted.members)
-        return min(deltas, key=len), ()
+        return shortest_diff((member.state for member in admitted.members), candidate.state), ()
     faults = [tuple(p.faults(candidate.initial, candidate.state, candidate.changes)) for p in admitted.open_forms]
     return None, min(faults, key=len, default=())
 
@@ -378,7 +377,7 @@ def _conclude(
     contested: bool,
 ) -> Verdict:
     ended = trajectory.termination is None or trajectory.termination in NORMAL_ENDS
-    benchmark = None if golds.benchmark is None else ended and golds.benchmark.state == candidate.state
+    benchmark = None if golds.benchmark is None else ended and candidate.ends_in(golds.benchmark.state)
     matches = tuple(c.match for c in comparisons if c.match) if ended else ()
     standings = ("core", "contested") if contested else ("core",)
     matched = tuple(match.reading for match in matches if _counts(match, standings, golds))
@@ -430,7 +429,7 @@ def _nothing(golds: CompiledGolds) -> Rewards:
 
 def _repaired(golds: CompiledGolds, candidate: Candidate, *, ended: bool) -> bool | None:
     repaired = golds.benchmark.repaired if golds.benchmark else None
-    return None if repaired is None else ended and repaired == candidate.state
+    return None if repaired is None else ended and candidate.ends_in(repaired)
 
 
 def _why_not(trajectory: Trajectory, matches: Sequence[Match], candidate: Candidate, ended: bool) -> Reason:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from state_values import database_essence, related_states, respelt
 
 from multigold.errors import StateError
-from multigold.state.canonical import canonical
+from multigold.state.canonical import canonical, digest
 from multigold.state.database import Database, EndState
-from multigold.state.delta import ABSENT, Change, Delta, diff, escape, join_pointer, split_pointer
+from multigold.state.delta import ABSENT, Change, Delta, diff, escape, join_pointer, shortest_diff, split_pointer
 
 Pair = tuple[EndState, EndState]
 
@@ -25,6 +25,21 @@ def test_fingerprints_are_equal_exactly_when_nothing_differs(pair: Pair) -> None
     a, b = pair
     assert (a.fingerprint() == b.fingerprint()) == (not diff(a, b))
     assert (a == b) == (not diff(a, b))
+
+
+@given(st.lists(related_states(), min_size=1, max_size=4), st.data())
+def test_the_shortest_delta_is_the_first_of_the_shortest(pairs: list[Pair], data: st.DataObject) -> None:
+    one_sided = [state for pair in pairs for state in pair if state.user is None]
+    if one_sided:
+        end = data.draw(st.sampled_from(one_sided))
+        deltas = [diff(state, end) for state in one_sided]
+        assert shortest_diff(one_sided, end) == min(deltas, key=len)
+
+
+@given(related_states())
+def test_the_fingerprint_of_a_delta_is_that_of_its_plain_data(pair: Pair) -> None:
+    delta = diff(*pair)
+    assert delta.fingerprint() == digest(delta.to_json())
 
 
 @given(related_states())

@@ -143,7 +143,7 @@ class Admitted:
         first.
         """
         for member in self.members:
-            if member.state == candidate.state:
+            if candidate.ends_in(member.state):
                 return member.label, ()
         for compiled in self.open_forms:
             if not any(compiled.faults(candidate.initial, candidate.state, candidate.changes)):
@@ -170,6 +170,13 @@ class Candidate:
     initial: EndState
     changes: Delta
     forms: tuple[tuple[tuple[str, ...], EndState], ...] = ()
+    _compared: dict[int, bool] = attrs.field(factory=dict, init=False, repr=False)
+
+    def ends_in(self, state: EndState) -> bool:
+        """Tell whether it is a state of the golds, each held against it once: one may be in several places."""
+        if id(state) not in self._compared:
+            self._compared[id(state)] = self.state == state
+        return self._compared[id(state)]
 
 
 @attrs.frozen(kw_only=True)

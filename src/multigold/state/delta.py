@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
+from itertools import islice
 from typing import Final
 
 import attrs
@@ -144,16 +145,40 @@ def diff(before: EndState | Database, after: EndState | Database) -> Delta:
     Raises:
         StateError: Where one state has a user database and the other has none, or a record is nested too deep.
     """
-    sides_before, sides_after = dict(_as_state(before).sides()), dict(_as_state(after).sides())
-    if sides_before.keys() != sides_after.keys():
-        raise StateError("one state has a user database, the other has none")
-    changes: dict[str, Change] = {}
     try:
-        for side, database in sides_before.items():
-            changes.update(_diff_databases(f"/{side}", database, sides_after[side]))
+        return Delta(dict(_differences(_as_state(before), _as_state(after))))
     except RecursionError:
         raise too_deep() from None
-    return Delta(changes)
+
+
+def shortest_diff(befores: Iterable[EndState], after: EndState) -> Delta:
+    """Return the shortest delta that leads from one of several states to another; of equally short ones the first.
+
+    Raises:
+        StateError: As `diff` does.
+        ValueError: Where there is no state to start from.
+    """
+    shortest: dict[str, Change] | None = None
+    try:
+        for before in befores:
+            # No more differences are looked for than would still make it the shortest.
+            most = None if shortest is None else len(shortest)
+            changes = dict(islice(_differences(before, after), most))
+            if shortest is None or len(changes) < len(shortest):
+                shortest = changes
+    except RecursionError:
+        raise too_deep() from None
+    if shortest is None:
+        raise ValueError("there is no state to start from")
+    return Delta(shortest)
+
+
+def _differences(before: EndState, after: EndState) -> Iterator[tuple[str, Change]]:
+    sides_before, sides_after = dict(before.sides()), dict(after.sides())
+    if sides_before.keys() != sides_after.keys():
+        raise StateError("one state has a user database, the other has none")
+    for side, database in sides_before.items():
+        yield from _diff_databases(f"/{side}", database, sides_after[side])
 
 
 def _as_state(state: EndState | Database) -> EndState:
