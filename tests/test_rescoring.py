@@ -25,7 +25,16 @@ from multigold.model.trajectory import Recorded
 from multigold.model.verdict import Comparison, Fidelity, Match, Reason, Rewards, Verdict
 from multigold.rendering.document import document, rescore_schema, verdict_json
 from multigold.rendering.tables import file_lines
-from multigold.rescoring import FileReport, Options, Rescoring, provenance, rescore, stream, summarise
+from multigold.rescoring import (
+    FileReport,
+    Options,
+    Rescoring,
+    provenance,
+    rescore,
+    strata_note,
+    stream,
+    summarise,
+)
 from multigold.rescoring.checking import check_recorded
 
 READ = ("get_reservation_details", {"reservation_id": "R1"}, "{}")
@@ -155,6 +164,18 @@ def test_merged_verdict_files_count_as_the_files_do(write: Write, data_dir: Path
     assert summarise(rescore(*stored)).to_json() == summarise(rescore(one, two, options=options)).to_json()
     mixed = rescore(stored[0], two, options=options)
     assert summarise(mixed).to_json() == summarise(rescore(one, two, options=options)).to_json()
+
+
+def test_how_the_paper_selected_its_tasks_is_said_of_catalogues_with_its_split_alone(
+    write: Write, data_dir: Path, tmp_path: Path
+) -> None:
+    first = rescore(write("a.json", run(0, GIFT)), options=Options(data_dir=data_dir))
+    again = rescore(store(first, tmp_path / "v.json"))
+    other = FileReport(name="b.json", format="tau1", domain="tau1-airline", catalogue_digest="ab" * 32)
+    for files in (first.files, again.files, (*first.files, other)):
+        assert "the paper found its affected tasks of tau2-airline among" in strata_note(files)
+    assert strata_note((other,)) == "tau1-airline catalogue abababababab"
+    assert strata_note(()) == ""
 
 
 def test_stored_verdicts_say_what_they_were_made_with(write: Write, data_dir: Path, tmp_path: Path) -> None:

@@ -32,8 +32,8 @@ Progress = Callable[[str, int], None]
 """`progress(file name, runs done)`, called after each run."""
 
 SELECTION_NOTE = (
-    "the paper found its affected tasks among those that GPT-5, Kimi and Mistral failed, so for these three agents the "
-    "gap is measured on the runs that selected the tasks"
+    "the paper found its affected tasks of {} among those that GPT-5, Kimi and Mistral failed, so for these three "
+    "agents the gap is measured on the runs that selected the tasks"
 )
 
 
@@ -244,6 +244,7 @@ def _file_report(place: Place, counts: _Counts, options: Options) -> FileReport:
         beside=counts.beside.to_json(),
         data_digest=place.environment.data_digest if place.environment else "",
         catalogue_digest=place.catalogue.digest if place.catalogue else "",
+        paper_split=bool(place.catalogue and place.catalogue.paper_split),
         equivalences=_in_force(results, options),
         warnings=(*results.warnings, *_without_catalogue(place, options), *counts.doubts()),
     )
@@ -275,9 +276,12 @@ def in_force(files: Iterable[FileReport]) -> tuple[str, ...]:
 
 
 def strata_note(files: tuple[FileReport, ...]) -> str:
-    """Say how the affected tasks were selected, with the digests of the catalogues."""
-    digests = {f"{file.domain} catalogue {file.catalogue_digest[:12]}" for file in files if file.catalogue_digest}
-    return "; ".join((*sorted(digests), SELECTION_NOTE)) if digests else ""
+    """Say how the affected tasks were selected: the digests of the catalogues, and of which the paper has a split."""
+    known = [file for file in files if file.catalogue_digest]
+    digests = {f"{file.domain} catalogue {file.catalogue_digest[:12]}" for file in known}
+    domains = sorted({file.domain for file in known if file.paper_split})
+    notes = [SELECTION_NOTE.format(", ".join(domains))] if domains else []
+    return "; ".join((*sorted(digests), *notes))
 
 
 def paper_split(options: Options) -> Mapping[str, tuple[str, ...]]:

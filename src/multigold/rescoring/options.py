@@ -62,6 +62,7 @@ class FileReport:
         beside: The rates of another scorer over these runs, as recorded and recomputed; empty where there is none.
         data_digest: SHA-256 of the database that calls were replayed on; empty where there was none.
         catalogue_digest: Digest of the catalogue; empty where there is none for the domain.
+        paper_split: Whether that catalogue has the paper's split, so that the paper's agents selected its tasks.
         equivalences: Names of the equivalences that its verdicts were made with.
         warnings: Sentences about the file as a whole.
         problem: Why nothing of it could be scored; empty where something could.
@@ -80,6 +81,7 @@ class FileReport:
     beside: Mapping[str, Json] = attrs.field(factory=dict)
     data_digest: str = ""
     catalogue_digest: str = ""
+    paper_split: bool = False
     equivalences: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     problem: str = ""

@@ -155,10 +155,13 @@ def _report(entry: Mapping[str, Any], results: ResultsFile) -> FileReport:
         name: entry[name] if isinstance(entry.get(name), str) else ""
         for name in ("name", "digest", "format", "domain", "data_digest", "catalogue_digest", "problem")
     }
+    split = entry.get("paper_split") is True
     equivalences = made_with(results)
     said = f", equivalences {', '.join(equivalences)}" if equivalences else ""
     taken = f"the verdicts are taken as they stand in {results.name} (multigold {_version(results)}{said})"
-    return FileReport(**texts, warnings=(*_texts(entry.get("warnings")), taken), equivalences=equivalences)
+    return FileReport(
+        **texts, paper_split=split, warnings=(*_texts(entry.get("warnings")), taken), equivalences=equivalences
+    )
 
 
 def _texts(values: Json) -> Sequence[str]:
