@@ -252,6 +252,9 @@ class GoldSet:
     ) -> GoldSet:
         """Make a gold set from one admissible end state per reading.
 
+        No reading asks for evidence: where one is the untouched database, a run that is known by its end state alone
+        matches it by doing nothing. `attrs.evolve(reading, evidence=...)` says what such a run must show.
+
         Args:
             databases: Reading id to the database after the task, as a `Database`, an `EndState` or plain data.
             benchmark: Id of the reading that is the benchmark's own gold, if any.
