@@ -96,7 +96,7 @@ def read_policy_audit(path: Path) -> PolicyAudit:
     """
     top = open_records(path, SCHEMA)
     top.keys({"schema", "policy", "clauses"}, {"$schema", "gone", "note"})
-    policy = top.at("policy") if top.has("policy") else Cursor({}, top.file, top.found, "/policy")
+    policy = top.at("policy") if top.has("policy") else Cursor({}, top.file, top.found, ("policy",))
     policy.keys({"file", "fingerprint"})
     clauses, gone = ([_record(item) for item in top.items(key)] for key in ("clauses", "gone"))
     _check_ids(top, [*clauses, *gone])
@@ -152,7 +152,7 @@ def _is_test(name: str, at: Cursor) -> bool:
 
 def _test(at: Cursor) -> ClauseTest:
     if isinstance(at.value, str):
-        at = Cursor({"result": at.value}, at.file, at.found, at.pointer)
+        at = Cursor({"result": at.value}, at.file, at.found, at.path)
     at.keys({"result"}, _TEST_MEMBERS)
     result = cast(Result, at.word("result", get_args(Result), "not_looked_at"))
     if result == "fail" and not at.text("question").strip():

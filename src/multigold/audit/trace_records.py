@@ -96,7 +96,7 @@ def read_trace_audit(path: Path) -> TraceAudit:
 
 def _record(at: Cursor) -> TraceRecord:
     at.keys({"run", "answers"}, {"matches", "end_state", "evidence", "by", "note", "classification"})
-    run = at.at("run") if at.has("run") else Cursor({}, at.file, at.found, at.pointer)
+    run = at.at("run") if at.has("run") else Cursor({}, at.file, at.found, at.path)
     run.keys({"run_id", "agent", "domain", "task_id", "text", "trial"}, {"file", "termination", "ended"})
     return TraceRecord(
         file=run.text("file"),

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, TypeVar
 import attrs
 
 from multigold.state.canonical import Json
-from multigold.state.delta import escape
+from multigold.state.delta import join_pointer
 
 T = TypeVar("T")
 
@@ -54,16 +54,21 @@ class Cursor:
         value: The value.
         file: The file's name, as findings show it.
         found: The list that faults are noted in; shared by all cursors of one load.
-        pointer: JSON Pointer of the value in its file.
+        path: Member names and indices that lead to the value in its file.
     """
 
-    __slots__ = ("file", "found", "pointer", "value")
+    __slots__ = ("file", "found", "path", "value")
 
-    def __init__(self, value: Json, file: str, found: list[Finding], pointer: str = "") -> None:
+    def __init__(self, value: Json, file: str, found: list[Finding], path: tuple[str | int, ...] = ()) -> None:
         self.value = value
         self.file = file
         self.found = found
-        self.pointer = pointer
+        self.path = path
+
+    @property
+    def pointer(self) -> str:
+        """The JSON Pointer of the value in its file; few cursors are ever asked for it."""
+        return join_pointer(map(str, self.path))
 
     @property
     def where(self) -> str:
@@ -94,7 +99,7 @@ class Cursor:
 
     def at(self, key: str) -> Cursor:
         """Return a cursor on a member that is there."""
-        return Cursor(self.value[key], self.file, self.found, f"{self.pointer}/{escape(key)}")
+        return Cursor(self.value[key], self.file, self.found, (*self.path, key))
 
     def text(self, key: str, default: str = "") -> str:
         """Return a member that is a string; the default where it is absent or (noted) something else."""
@@ -117,25 +122,26 @@ class Cursor:
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a member that is a list of strings."""
-        items = list(self.items(key))
-        for item in items:
-            if not isinstance(item.value, str):
-                item.fault("wrong-kind", f"this should be a string, not {kind(item.value)}")
-        return tuple(item.value for item in items if isinstance(item.value, str))
+        """Return a member that is a list of strings; anything else in it is left out and noted."""
+        values: list[Json] = self._typed(key, list, "a list", [])
+        texts = tuple(value for value in values if isinstance(value, str))
+        if len(texts) < len(values):
+            for item in self.items(key):
+                if not isinstance(item.value, str):
+                    item.fault("wrong-kind", f"this should be a string, not {kind(item.value)}")
+        return texts
 
     def items(self, key: str) -> Iterator[Cursor]:
         """Yield a cursor on each item of a member that is a list."""
         holder: list[Json] = self._typed(key, list, "a list", [])
         for index, value in enumerate(holder):
-            yield Cursor(value, self.file, self.found, f"{self.pointer}/{escape(key)}/{index}")
+            yield Cursor(value, self.file, self.found, (*self.path, key, index))
 
     def members(self, key: str) -> Iterator[tuple[str, Cursor]]:
         """Yield name and cursor of each member of a member that is an object."""
         holder: dict[str, Json] = self._typed(key, dict, "an object", {})
         for name, value in holder.items():
-            pointer = f"{self.pointer}/{escape(key)}/{escape(name)}"
-            yield name, Cursor(value, self.file, self.found, pointer)
+            yield name, Cursor(value, self.file, self.found, (*self.path, key, name))
 
     def _typed(self, key: str, expected: type[T], name: str, default: T) -> T:
         if not self.has(key):
