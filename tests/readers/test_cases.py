@@ -78,6 +78,15 @@ def test_a_run_id_is_the_same_wherever_it_stands_and_however_it_is_spelled() -> 
     assert repeated_ids(raw) == {"A1": 3, "7": 2}
 
 
+def test_a_line_that_breaks_off_does_not_speak_against_the_run_that_was_written_anew() -> None:
+    run = {"id": "A1", "task_id": "1", "messages": [], "reward_info": {"reward": 1.0}}
+    cut, whole = json.dumps(run)[:-9], json.dumps(run)
+    results = read_results("\n".join([json.dumps({**run, "id": "A0"}), cut, whole]).encode(), "runs.jsonl")
+    problems = [found.problem and found.problem.code for found in results.runs]
+    assert problems == [None, "unreadable_run", None]
+    assert not any("have the id" in warning for warning in results.warnings)
+
+
 def test_tasks_that_several_files_embed_are_read_once() -> None:
     task = {"id": "1", "user_scenario": {"instructions": "x"}, "evaluation_criteria": {"actions": []}}
     document = {"info": {}, "tasks": [task], "simulations": []}

@@ -10,6 +10,7 @@ single    one simulation by itself
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -203,19 +204,25 @@ def repeated_ids(raw: Sequence[msgspec.Raw]) -> Mapping[str, int]:
     Only hashes of the others are kept: a file may hold a hundred thousand.
     """
     seen: set[int] = set()
-    counts: dict[str, int] = {}
+    repeated: dict[str, None] = {}
     for item in raw:
-        run_id = _run_id(item)
+        run_id = _peeked_id(item)
         if run_id and hash(run_id) in seen:
-            counts[run_id] = counts.get(run_id, 1) + 1
+            repeated[run_id] = None
         seen.add(hash(run_id))
-    return counts
+    if not repeated:
+        return {}
+    # A line that breaks off may begin like the run that was written anew after it, and is no run.
+    counts = Counter(run_id for run_id in map(_run_id, raw) if run_id in repeated)
+    return {run_id: counts[run_id] for run_id in repeated if counts[run_id] > 1}
+
+
+def _peeked_id(item: msgspec.Raw) -> str:
+    first = _FIRST_ID.match(item)
+    return first[1].decode(errors="replace") if first is not None else _run_id(item)
 
 
 def _run_id(item: msgspec.Raw) -> str:
-    first = _FIRST_ID.match(item)
-    if first is not None:
-        return first[1].decode(errors="replace")
     head = decoded(item, _Id)
     return id_text(head.id) if head else ""
 
