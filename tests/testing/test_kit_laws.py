@@ -16,7 +16,18 @@ from multigold.datasets import load_environment
 from multigold.environments.base import Environment
 from multigold.errors import CallError, DataError, GoldSetError
 from multigold.model.catalogue import Catalogue
-from multigold.model.gold import Actions, Explicit, GoldSet, Reading
+from multigold.model.gold import (
+    Actions,
+    AllOf,
+    AnyOf,
+    CallEvidence,
+    Evidence,
+    Explicit,
+    GoldSet,
+    Pattern,
+    PointerRule,
+    Reading,
+)
 from multigold.model.task import Criteria, Task, ToolCall
 from multigold.state.canonical import canonical_text
 from multigold.state.database import Database, EndState
@@ -25,6 +36,7 @@ from multigold.testing import (
     LAWS,
     LawError,
     assert_agrees_with,
+    assert_gated,
     assert_gold_matches_itself,
     assert_initial_state_untouched,
     assert_mutations_do_not_match,
@@ -308,6 +320,41 @@ def test_readings_of_stated_end_states_need_no_environment() -> None:
     stated = GoldSet(readings=(attrs.evolve(readings[1], id="shut"), readings[1]))
     with pytest.raises(LawError, match="shut and closed share"):
         assert_readings_distinct(Task("t", initial=before), stated)
+
+
+def test_a_reading_of_the_untouched_state_asks_for_a_look(library: Environment) -> None:
+    look = CallEvidence(tool="view_loan", arguments={"loan_id": "loan-1"})
+    forms = {
+        "calls": Actions(()),
+        "open": Pattern(pointers={"/agent/loans/loan-1/note": PointerRule(schema=True, optional=True)}),
+    }
+    for form in forms.values():
+        bare = Reading(id="keep", admits=(form,))
+        golds = GoldSet(readings=(bare, Reading(id="waive", admits=(Actions((WAIVE,)),))))
+
+        def asked(evidence: Evidence | None, golds: GoldSet = golds, bare: Reading = bare) -> GoldSet:
+            return attrs.evolve(golds, readings=(attrs.evolve(bare, evidence=evidence), *golds.readings[1:]))
+
+        assert_gated(task(), asked(look), library)
+        assert_gated(task(), asked(AllOf((look, CallEvidence(tool="waive_fine")))), library)
+        with pytest.raises(LawError, match="the reading keep admits the untouched state, and asks for no evidence"):
+            assert_gated(task(), golds, library)
+        weak = [
+            CallEvidence(tool="view_loan"),
+            attrs.evolve(look, succeeded=False),
+            attrs.evolve(look, tool="waive_fine"),
+        ]
+        for evidence in (*weak, AnyOf((look, CallEvidence(tool="view_loan")))):
+            with pytest.raises(LawError, match="keep admits the untouched state, and its evidence can be met without"):
+                assert_gated(task(), asked(evidence), library)
+        assert_gated(task(), golds, library, reading="waive")
+
+
+def test_gold_sets_made_from_databases_are_not_gated_until_evidence_is_added() -> None:
+    before, after = ({"orders": {"o-1": {"status": status}}} for status in ("open", "closed"))
+    golds = GoldSet.from_databases({"keep": before, "close": after}, benchmark="keep")
+    with pytest.raises(LawError, match="keep admits the untouched state"):
+        assert_gated(Task("t", initial=before), golds)
 
 
 # A whole domain: the airline

@@ -20,8 +20,8 @@ from multigold.errors import DataError
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = ROOT / "examples" / "library"
 GOLD_SETS = ROOT / "gold_sets"
-CLEAN = "33 passed"
-"""What the library's gold sets come to: 5 readings with 6 laws each, and a law for each of 3 sets."""
+CLEAN = "38 passed"
+"""What the library's gold sets come to: 5 readings with 7 laws each, and a law for each of 3 sets."""
 
 
 @attrs.frozen(kw_only=True)
@@ -90,7 +90,7 @@ def test_without_arguments_the_project_own_tests_run_beside_them(run: Run, proje
     (project / "tests" / "test_own.py").write_text("def test_own(): pass\n")
     (project / "pytest.ini").write_text("[pytest]\ntestpaths = tests\n")
     done = run(*OWN)
-    assert "34 passed" in done.last, done.out
+    assert "39 passed" in done.last, done.out
 
 
 def test_gold_sets_of_the_configuration_file_stay_out_of_runs_of_something_else(run: Run, project: Path) -> None:
@@ -99,21 +99,21 @@ def test_gold_sets_of_the_configuration_file_stay_out_of_runs_of_something_else(
     )
     (project / "test_own.py").write_text("def test_own(): pass\n")
     assert "1 passed" in run("test_own.py").last
-    assert "19 passed" in run("golds/tasks/waive.json").last
-    assert "34 passed" in run().last
+    assert "22 passed" in run("golds/tasks/waive.json").last
+    assert "39 passed" in run().last
 
 
 def test_a_part_of_the_gold_sets_can_be_asked_for(run: Run) -> None:
-    assert "19 passed" in run(*OWN, "golds/tasks/waive.json").last
+    assert "22 passed" in run(*OWN, "golds/tasks/waive.json").last
     assert "1 passed" in run(*OWN, "golds/tasks/waive.json::withhold::order_independent").last
-    assert "3 passed, 30 deselected" in run(*OWN, "golds", "-k", "gold_matches_itself and waive").last
+    assert "3 passed, 35 deselected" in run(*OWN, "golds", "-k", "gold_matches_itself and waive").last
 
 
 def test_markers_select_laws_and_readings_and_are_known_to_strict_projects(run: Run) -> None:
     strict = run(*OWN, "golds", "-m", "multigold", "--strict-markers", "-q")
     none = run(*OWN, "golds", "-m", "not multigold", "--strict-markers")
     assert CLEAN in strict.last
-    assert "33 deselected" in none.last
+    assert "38 deselected" in none.last
     assert "@pytest.mark.multigold_law(name)" in run("--markers").out
 
 
@@ -177,6 +177,16 @@ def test_readings_that_share_an_end_state_fail_the_set(run: Run, project: Path) 
     assert "waive.json::readings_distinct" in done.out
 
 
+def test_a_reading_that_an_idle_agent_would_match_fails(run: Run, project: Path) -> None:
+    def trust(plain: dict[str, object]) -> None:
+        del plain["readings"][2]["evidence"]  # type: ignore[index]
+
+    edit(project / "golds" / "tasks" / "waive.json", trust)
+    done = run(*OWN, "golds/tasks/waive.json", "-k", "gated")
+    assert (done.status, "1 failed, 2 passed" in done.last) == (1, True), done.out
+    assert "the reading withhold admits the untouched state, and asks for no evidence" in done.out
+
+
 TWO = [
     {"name": "reserve_book", "arguments": {"member_id": "m-cleo", "book_id": book, "branch": "hill"}}
     for book in ("b-moss", "b-ferns")
@@ -225,7 +235,7 @@ def test_missing_benchmark_data_is_a_visible_skip(run: Run, project: Path) -> No
     edit(project / "golds" / "catalogue.json", lambda plain: plain.update(domain="tau2-airline"))
     (project / "empty").mkdir()
     done = run("--multigold-gold-sets", "golds", "golds", "--multigold-data-dir", "empty", "-rs")
-    assert "33 skipped" in done.last, done.out
+    assert "38 skipped" in done.last, done.out
     assert "the data of tau2-airline was not found" in done.out or "empty" in done.out
 
 
@@ -288,6 +298,7 @@ def test_the_shipped_gold_sets_keep_every_law(run: Run) -> None:
     assert done.status == 0, done.out[-4000:]
     assert " failed" not in done.last
     assert re.search(r"gold_matches_itself +\d+ passed", done.out)
+    assert re.search(r"gated +\d\d+ passed", done.out)
 
 
 def test_the_documented_command_prints_what_the_documentation_shows(run: Run) -> None:

@@ -14,13 +14,14 @@ import attrs
 from multigold.admission import Admitted, CompiledGolds, admitted_states, compile_golds
 from multigold.catalogues.distinct import Overlap, overlaps
 from multigold.catalogues.findings import Finding, Level
+from multigold.catalogues.gating import ungated
 from multigold.catalogues.loading import decode_catalogue, duplicate_keys, read_files
 from multigold.catalogues.policy import clause_text, policy_fingerprint
 from multigold.catalogues.schema import pattern_schema_fault, schema_findings
 from multigold.environments.base import Environment, initial_state, state_after_history
 from multigold.errors import MultigoldError
 from multigold.model.catalogue import Catalogue
-from multigold.model.gold import AllOf, AnyOf, CallEvidence, Evidence, Form, GoldSet, Pattern, Reading
+from multigold.model.gold import AllOf, AnyOf, CallEvidence, Form, GoldSet, Pattern, Reading
 from multigold.model.task import Task
 from multigold.state.database import EndState
 
@@ -204,14 +205,12 @@ def _form_faults(form: Form, begun: EndState, environment: Environment | None) -
 
 
 def _member_findings(gold_set: GoldSet, golds: CompiledGolds, environment: Environment | None) -> Iterator[Finding]:
-    untouched = golds.candidate(golds.initial)
     for index, admitted in enumerate(golds.readings):
-        place = f"/readings/{index}"
         for code, sentence, level in _member_faults(admitted):
-            yield _finding(code, gold_set.source, place, f"{admitted.reading.id}: {sentence}", level)
-        if admitted.find(untouched) is not None and not _gated(admitted.reading.evidence, environment):
-            sentence = f"{admitted.reading.id} admits the initial state, so its evidence must ask for a successful read"
-            yield _finding("not-gated", gold_set.source, place, sentence)
+            yield _finding(code, gold_set.source, f"/readings/{index}", f"{admitted.reading.id}: {sentence}", level)
+    for index, reading in ungated(golds, environment):
+        sentence = f"{reading.id} admits the initial state, so its evidence must ask for a successful read"
+        yield _finding("not-gated", gold_set.source, f"/readings/{index}", sentence)
 
 
 def _member_faults(admitted: Admitted) -> Iterator[tuple[str, str, Level]]:
@@ -288,29 +287,6 @@ def _negative_matches(golds: CompiledGolds, name: str, state: EndState, source: 
 
 
 # --- evidence ---------------------------------------------------------------------------------------------------
-
-
-def _gated(evidence: Evidence | None, environment: Environment | None) -> bool:
-    """Tell whether every way to meet the evidence holds a successful read of a named record."""
-    if evidence is None:
-        return False
-    if isinstance(evidence, CallEvidence):
-        named = bool(evidence.arguments) or _takes_none(evidence.tool, environment)
-        return evidence.succeeded is True and named and _reads(evidence.tool, environment)
-    parts = [_gated(part, environment) for part in evidence.parts]
-    return any(parts) if isinstance(evidence, AllOf) else bool(parts) and all(parts)
-
-
-def _takes_none(name: str, environment: Environment | None) -> bool:
-    """Tell whether a tool has no arguments, so that a call of it cannot name a record."""
-    tool = None if environment is None else environment.tools.get(name) or environment.user_tools.get(name)
-    return tool is not None and not tool.parameters
-
-
-def _reads(name: str, environment: Environment | None) -> bool:
-    """Tell whether a tool reads; without an environment that is taken on trust."""
-    tool = None if environment is None else environment.tools.get(name) or environment.user_tools.get(name)
-    return tool is None or tool.kind == "read"
 
 
 def _evidence_findings(gold_set: GoldSet, environment: Environment | None) -> Iterator[Finding]:

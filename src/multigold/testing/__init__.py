@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from multigold.testing.failures import LAWS as LAWS
     from multigold.testing.failures import LawError as LawError
     from multigold.testing.gold_laws import MutationReport as MutationReport
+    from multigold.testing.gold_laws import assert_gated as assert_gated
     from multigold.testing.gold_laws import assert_gold_matches_itself as assert_gold_matches_itself
     from multigold.testing.gold_laws import assert_mutations_do_not_match as assert_mutations_do_not_match
     from multigold.testing.gold_laws import assert_order_independent as assert_order_independent
@@ -36,6 +37,7 @@ _HOMES = {
     "failures": ("LAWS", "LawError"),
     "gold_laws": (
         "MutationReport",
+        "assert_gated",
         "assert_gold_matches_itself",
         "assert_mutations_do_not_match",
         "assert_order_independent",
@@ -58,6 +60,7 @@ __all__ = [
     "Mutation",
     "MutationReport",
     "assert_agrees_with",
+    "assert_gated",
     "assert_gold_matches_itself",
     "assert_initial_state_untouched",
     "assert_mutations_do_not_match",

@@ -26,6 +26,7 @@ from multigold.model.task import Task, ToolCall
 from multigold.state.database import EndState
 from multigold.testing.failures import LAWS, LawError
 from multigold.testing.gold_laws import (
+    assert_gated,
     assert_gold_matches_itself,
     assert_mutations_do_not_match,
     assert_order_independent,
@@ -362,6 +363,10 @@ def _order(trial: Trial) -> None:
             pytest.xfail(f"the order of the writes matters: {error.detail}")
 
 
+def _gated(trial: Trial) -> None:
+    assert_gated(trial.task, trial.gold_set, trial.environment, reading=trial.reading.id)
+
+
 def _distinct(trial: Trial) -> None:
     gold_set = trial.gold_set
     for selected in [gold_set.select(text) for text in gold_set.texts] or [gold_set]:
@@ -375,6 +380,7 @@ READING_LAWS: Final[Mapping[str, Callable[[Trial], dict[str, Any] | None]]] = {
     "reads_change_nothing": _reads,
     "initial_state_untouched": _untouched,
     "order_independent": _order,
+    "gated": _gated,
 }
 """Law to what tries it on a reading."""
 

@@ -20,6 +20,7 @@ LAWS: Final[Mapping[str, str]] = {
     "mutations_do_not_match": "a mutated gold that ends in another state is matched only if a reading admits it",
     "order_independent": "the writes of a gold end in the same state in any order in which they can be made",
     "readings_distinct": "no end state of a reading is admitted by another reading, unless the overlap is declared",
+    "gated": "a reading that admits the untouched state asks for a successful look, in each way to meet its evidence",
     "agrees_with": "two environments give the same answers or the same kind of refusal, and the same end state",
 }
 """Each law in a sentence."""

@@ -9,6 +9,7 @@ import attrs
 from multigold.admission import BENCHMARK, Admitted, CompiledGolds, compile_golds, expand
 from multigold.audit.orders import differing_orders
 from multigold.catalogues.distinct import overlaps
+from multigold.catalogues.gating import ungated
 from multigold.environments.base import Environment, Replay, replay, state_after_history
 from multigold.model.gold import Actions, Choices, GoldSet, Reading
 from multigold.model.task import Task, ToolCall
@@ -265,6 +266,33 @@ def assert_order_independent(
             cured = f"; {' + '.join(order.cures)} would make it the same" if order.cures else ""
             detail = f"in this order they end in another state{under}{cured}"
             raise LawError(LAWS["order_independent"], detail, calls=order.calls, delta=order.delta)
+
+
+def assert_gated(
+    task: Task, golds: GoldSet, environment: Environment | None = None, *, reading: str | None = None
+) -> None:
+    """Assert that a reading which admits the initial state asks for a successful read of a named record.
+
+    An agent that did nothing ends there too, and would match the reading if it asked for no evidence. Every way to meet
+    the evidence must hold such a read.
+
+    Args:
+        task: The task.
+        golds: Its gold set.
+        environment: Where calls are replayed, and what tells which tools read; not needed where every form gives its
+            state outright, and then every tool is taken to read.
+        reading: Only this reading; None for all.
+
+    Raises:
+        LawError: Where the law does not hold.
+        GoldSetError: Where the gold set itself is wrong: a call fails.
+    """
+    selected = (golds if golds.text is not None else golds.for_text(task.text_fingerprint())) or golds
+    tried = tuple(one for one in selected.readings if reading in (None, one.id))
+    compiled = compile_golds(task, attrs.evolve(selected, readings=tried, benchmark=None), environment)
+    for _, found in ungated(compiled, environment):
+        lack = "asks for no evidence" if found.evidence is None else "its evidence can be met without such a look"
+        raise LawError(LAWS["gated"], f"{_named(found.id, '')} admits the untouched state, and {lack}")
 
 
 def assert_readings_distinct(task: Task, golds: GoldSet, environment: Environment | None = None) -> None:
