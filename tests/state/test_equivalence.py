@@ -21,6 +21,7 @@ from multigold.state.equivalence import (
     Conventions,
     PaymentLog,
     check_names,
+    comparable,
     normal_form,
 )
 
@@ -277,6 +278,17 @@ def test_without_names_a_state_is_left_alone() -> None:
 def test_a_domain_that_declares_nothing_has_no_equivalences() -> None:
     end = state(case_2(1, 2))
     assert normal_form(end, INITIAL, list(EQUIVALENCES), Conventions()) == end
+
+
+@pytest.mark.parametrize("names", [(), ("unordered",)])
+def test_a_table_may_give_way_to_a_value_and_a_value_to_a_table(names: tuple[str, ...]) -> None:
+    table, value = EndState(Database.from_json({"t": {"1": {}, "2": {}}})), EndState(Database.from_json({"t": [1]}))
+    logs = Conventions(log_tables=("log",), null_defaults={"t": ("gone",)})
+    new = EndState(Database.from_json({"t": {"1": {"gone": None}}}))
+    for before, after in ((table, value), (value, table)):
+        assert normal_form(after, before, names, CONVENTIONS) == after
+        assert comparable(after, before, logs) == after
+    assert comparable(new, value, logs) == EndState(Database.from_json({"t": {"1": {}}}))
 
 
 def test_the_users_side_is_left_as_it_is() -> None:

@@ -115,7 +115,8 @@ def _changed(after: Database, before: Database) -> Records:
 def _rebuilt(state: EndState, initial: EndState, records: Records, finish: Callable[[Key, Json], Json]) -> EndState:
     """Return the initial state with these records, but for those that are the same once what they were is finished."""
     draft = initial.agent.draft()
-    for (table, record_id), record in records.items():
+    # What goes makes room first: a table may give way to a value.
+    for (table, record_id), record in sorted(records.items(), key=lambda item: item[1] is not GONE):
         if same_record(record, finish((table, record_id), initial.agent.find(table, record_id))):
             continue
         if record is GONE:
