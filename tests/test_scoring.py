@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import multigold
 from multigold.environments.base import tool_table
 from multigold.errors import CallError, ResultsError
+from multigold.following import follow
 from multigold.model.gold import CallEvidence, Explicit, Reading
 from multigold.model.trajectory import Message, Recorded, RecordedCall
 from multigold.model.verdict import SUCCESS_TOLERANCE, is_success
-from multigold.scoring import follow
 
 BEFORE = {"orders": {"o-1": {"status": "open", "refund": 0}, "o-2": {"status": "open", "refund": 0}}}
 REFUNDED = {"orders": {**BEFORE["orders"], "o-1": {"status": "open", "refund": 20}}}

@@ -23,7 +23,7 @@ LAYERS = (
     ("model",),
     ("environments",),
     ("admission",),
-    ("rewards",),
+    ("rewards", "following", "evidence"),
     ("scoring",),
     ("catalogues",),
     ("datasets", "readers", "databases"),

@@ -8,24 +8,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import attrs
 
 from multigold.admission import Admitted, Candidate, CompiledGolds, compile_golds, judged_by_assertions
-from multigold.environments import base
-from multigold.environments.base import Drafts, Environment, as_written, step
+from multigold.environments.base import Environment
 from multigold.errors import CallError
-from multigold.model.gold import AllOf, CallEvidence, Evidence, GoldSet, Reading
-from multigold.model.task import Task, ToolCall
-from multigold.model.trajectory import RecordedCall, Trajectory
-from multigold.model.verdict import Comparison, EvidenceState, Fidelity, Match, Outcome, Reason, Rewards, Verdict
+from multigold.evidence import evidence_state
+from multigold.following import Walk, follow
+from multigold.model.gold import GoldSet, Reading
+from multigold.model.task import Task
+from multigold.model.trajectory import Trajectory
+from multigold.model.verdict import Comparison, Match, Outcome, Reason, Rewards, Verdict
 from multigold.rewards import best, combine, other_bounds, other_factors, recomputed_factors, reward_basis
-from multigold.state.canonical import Json, same
 from multigold.state.database import EndState, same_record
-from multigold.state.delta import Delta, diff, shortest_diff
+from multigold.state.delta import Delta, shortest_diff
 
 NORMAL_ENDS = frozenset({"user_stop", "agent_stop"})
 """Terminations after which tau2 scores the state (`evaluator.py`); any other ends a run that scores 0."""
@@ -155,119 +155,6 @@ def unscored(verdict: Verdict, code: str, sentence: str) -> Verdict:
     return attrs.evolve(verdict, outcome="unscored", reason=Reason(code=code, sentence=sentence))
 
 
-# Following the record
-
-
-@attrs.frozen(kw_only=True)
-class Walk:
-    """A run followed to its end.
-
-    Attributes:
-        end_state: Where it ended.
-        calls: Each call and whether it succeeded, None where that was not recorded; None where no calls are known.
-        fidelity: How well the replay followed the record.
-    """
-
-    end_state: EndState
-    calls: tuple[tuple[ToolCall, bool | None], ...] | None
-    fidelity: Fidelity
-
-
-def follow(
-    trajectory: Trajectory, start: EndState, environment: Environment | None, *, check_reads: bool = False
-) -> Walk:
-    """Replay the calls of a run, or take the end state that it states.
-
-    Reads whose recorded outcome is known are not run again: they change nothing. Writes are run, and what comes of them
-    is held against the record. A recorded success that the environment refuses, or a recorded refusal that it carries
-    out and that changes something, is drift: the state is not the one that the run had.
-
-    Raises:
-        CallError: Where calls must be replayed and there is no environment.
-    """
-    if trajectory.end_state is not None:
-        return Walk(end_state=trajectory.end_state, calls=_recorded_calls(trajectory), fidelity=Fidelity())
-    if environment is None:
-        raise CallError("the run's calls can only be replayed in an environment", remedy="Pass environment=...")
-    drafts = Drafts(start)
-    counts = dict.fromkeys(("replayed", "refused", "unknown", "skipped", "differing"), 0)
-    calls: list[tuple[ToolCall, bool]] = []
-    drift = first_difference = ""
-    for index, recorded in enumerate(trajectory.calls or ()):
-        tool = environment.tool(recorded.call.name, recorded.call.requestor)
-        written = as_written(environment, drafts, recorded.call)
-        if tool is not None and tool.kind != "write" and recorded.refused is not None and not check_reads:
-            counts["skipped"] += 1
-            calls.append((written, not recorded.refused))
-            continue
-        before = drafts.freeze() if recorded.refused else None
-        outcome = step(environment, drafts, recorded.call, copy=False)
-        succeeded = outcome.refusal is None
-        counts[_count_of(outcome)] += 1
-        calls.append((written, succeeded if recorded.refused is None else not recorded.refused))
-        difference = _difference(recorded, outcome)
-        if difference:
-            counts["differing"] += 1
-            first_difference = first_difference or f"call {index} ({recorded.call.name}): {difference}"
-            untouched = (before is not None and not diff(before, drafts.freeze())) or (tool and tool.kind != "write")
-            drift = drift or ("" if untouched else _drift(recorded, outcome, index))
-    fidelity = Fidelity(calls=len(calls), first_difference=first_difference, drift=drift, **counts)
-    return Walk(end_state=drafts.freeze(), calls=tuple(calls), fidelity=fidelity)
-
-
-def _recorded_calls(trajectory: Trajectory) -> tuple[tuple[ToolCall, bool | None], ...] | None:
-    if trajectory.calls is None:
-        return None
-    outcomes = ((recorded.call, recorded.refused) for recorded in trajectory.calls)
-    return tuple((call, None if refused is None else not refused) for call, refused in outcomes)
-
-
-def _count_of(outcome: base.Outcome) -> str:
-    if outcome.refusal is None:
-        return "replayed"
-    return "unknown" if outcome.refusal.kind == "unknown_tool" else "refused"
-
-
-def _difference(recorded: RecordedCall, outcome: base.Outcome) -> str:
-    """Say how a recorded result differs from the recomputed one; empty where it does not or nothing was recorded."""
-    if recorded.refused is None or recorded.result is None:
-        return ""
-    if recorded.refused != (outcome.refusal is not None):
-        return "recorded as refused, now carried out" if recorded.refused else "recorded as carried out, now refused"
-    if outcome.refusal is None and not _same_result(recorded.result, outcome.observation):
-        return "the recorded result differs from the recomputed one"
-    return ""
-
-
-def _same_result(recorded: str, observation: Json) -> bool:
-    if isinstance(observation, str):
-        return recorded == observation
-    import msgspec
-
-    try:
-        value = msgspec.json.decode(recorded)
-        return same(value, observation) or same(_settle(value), _settle(observation))
-    except (msgspec.DecodeError, RecursionError, ValueError):
-        return False
-
-
-def _settle(value: Json) -> Json:
-    """Drop null members: whether a tool prints a null or leaves it out is no difference in what it did."""
-    if isinstance(value, dict):
-        return {key: _settle(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [_settle(item) for item in value]
-    return value
-
-
-def _drift(recorded: RecordedCall, outcome: base.Outcome, index: int) -> str:
-    if recorded.refused == (outcome.refusal is not None):
-        return ""
-    did, does = ("refused", "carries it out") if recorded.refused else ("carried out", "refuses it")
-    detail = f" ({outcome.refusal.message})" if outcome.refusal else ""
-    return f"call {index} ({recorded.call.name}) was {did} when it was recorded, and the replay {does}{detail}"
-
-
 # Holding the end against the readings
 
 
@@ -277,7 +164,7 @@ def _compare(admitted: Admitted, candidate: Candidate, walk: Walk, trajectory: T
     match = None
     if found is not None:
         member, equivalences = found
-        evidence = _evidence_state(reading.evidence, walk.calls)
+        evidence = evidence_state(reading.evidence, walk.calls)
         match = Match(
             reading=reading.id,
             standing=reading.standing,
@@ -318,36 +205,6 @@ def _distance(admitted: Admitted, candidate: Candidate) -> tuple[Delta | None, t
         return shortest_diff((member.state for member in admitted.members), candidate.state), ()
     faults = [tuple(p.faults(candidate.initial, candidate.state, candidate.changes)) for p in admitted.open_forms]
     return None, min(faults, key=len, default=())
-
-
-def _evidence_state(evidence: Evidence | None, calls: Sequence[tuple[ToolCall, bool | None]] | None) -> EvidenceState:
-    """Tell whether there is the evidence; unknown where that hangs on calls whose outcome was not recorded."""
-    if evidence is None:
-        return "not_asked"
-    if calls is None:
-        return "unknown"
-    guesses = {
-        shows(evidence, [(call, guess if known is None else known) for call, known in calls]) for guess in (True, False)
-    }
-    return "unknown" if len(guesses) > 1 else "met" if guesses.pop() else "unmet"
-
-
-def shows(evidence: Evidence, calls: Sequence[tuple[ToolCall, bool]]) -> bool:
-    """Tell whether calls, each with whether it succeeded, are the evidence that is asked for."""
-    if isinstance(evidence, CallEvidence):
-        return any(_is_evidence(evidence, call, succeeded) for call, succeeded in calls)
-    quantify: Callable[[Iterable[bool]], bool] = all if isinstance(evidence, AllOf) else any
-    return quantify(shows(part, calls) for part in evidence.parts)
-
-
-def _is_evidence(evidence: CallEvidence, call: ToolCall, succeeded: bool) -> bool:
-    arguments = call.arguments or {}
-    return (
-        call.name == evidence.tool
-        and evidence.requestor in (None, call.requestor)
-        and evidence.succeeded in (None, succeeded)
-        and all(name in arguments and same(arguments[name], value) for name, value in evidence.arguments.items())
-    )
 
 
 # What counts

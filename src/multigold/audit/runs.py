@@ -15,13 +15,14 @@ import attrs
 from multigold.admission import Candidate, CompiledGolds
 from multigold.environments.base import Environment
 from multigold.errors import CallError
+from multigold.following import Walk, follow
 from multigold.model.task import Task, ToolCall
 from multigold.model.trajectory import Trajectory
 from multigold.model.verdict import Reason, Verdict
 from multigold.readers import ResultsFile, Run, Source, find_sources
 from multigold.rescoring import Desk, FileReport, Options, Place, Progress, judge_run, named
 from multigold.rescoring.going_on import each_source
-from multigold.scoring import NORMAL_ENDS, Walk, follow, judge
+from multigold.scoring import NORMAL_ENDS, judge
 from multigold.state.database import EndState
 from multigold.state.delta import Delta, diff
 from multigold.state.equivalence import normal_form

@@ -10,6 +10,7 @@ import attrs
 
 from multigold.environments.base import Environment
 from multigold.errors import MultigoldError
+from multigold.following import follow
 from multigold.model.task import ToolCall
 from multigold.model.trajectory import RecordedCall
 from multigold.model.verdict import Verdict
@@ -17,7 +18,6 @@ from multigold.readers import Run, Source, find_sources
 from multigold.rescoring.desk import Desk, Place, judge_run, named
 from multigold.rescoring.going_on import each_source
 from multigold.rescoring.options import Options
-from multigold.scoring import follow
 
 CallKind: TypeAlias = Literal["read", "write", "generic", "unknown", ""]
 CallOutcome: TypeAlias = Literal["ok", "refused", "not_recorded"]

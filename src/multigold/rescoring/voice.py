@@ -21,12 +21,13 @@ import attrs
 
 from multigold.admission import BENCHMARK, CompiledGolds
 from multigold.environments.base import Environment, replay
+from multigold.following import follow
 from multigold.model.task import Task
 from multigold.model.trajectory import Trajectory
 from multigold.model.verdict import Match, Reason, Rewards, Verdict
 from multigold.readers import Run
 from multigold.rewards import combine, other_factors, reward_basis
-from multigold.scoring import NOTHING, blank, follow, judge, unscored
+from multigold.scoring import NOTHING, blank, judge, unscored
 from multigold.state.canonical import Json
 from multigold.state.database import Database, EndState
 from multigold.state.equivalence import comparable
