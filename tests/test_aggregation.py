@@ -136,5 +136,14 @@ def test_printed_a_report_is_what_the_command_shows_and_says_what_the_baselines_
     assert "By task" in report.to_text(by_task=True)
 
 
+def test_printed_columns_line_up_where_a_letter_takes_two_places_or_none() -> None:
+    agents = ("plain-agent", "模型", "e\u0301t\u00e9")
+    runs = [Verdict(task_id="1", domain="d", agent=agent, outcome="matched", matched=("a",)) for agent in agents]
+    rows = summarise_verdicts(runs).to_text().splitlines()[2:5]
+    ends = {row.split("  ")[0]: row.index(" 1 ") for row in rows}
+    plain = ends["plain-agent"]
+    assert ends == {"plain-agent": plain, "模型": plain - 2, "e\u0301t\u00e9": plain + 1}
+
+
 def test_printed_a_report_of_nothing_says_so() -> None:
     assert str(summarise_verdicts([])) == "there are no runs to count"

@@ -203,15 +203,23 @@ def text_table(groups: Sequence[Group], by: str, columns: Sequence[str]) -> str:
     title, keys = titled(groups, by)
     rows = [[*keys, *headings_of(columns)]]
     rows += [[*(printable(group.keys[key]) for key in keys), *cells_of(group, columns)] for group in groups]
-    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if place < len(keys) else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in rows
-    ]
-    return "\n".join([title, *(line.rstrip() for line in lines)])
+    widths = [max(map(_places, cells)) for cells in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        blanks = [" " * (width - _places(cell)) for cell, width in zip(row, widths, strict=True)]
+        padded = (f"{cell}{blank}" for cell, blank in zip(row[: len(keys)], blanks, strict=False))
+        right = (f"{blank}{cell}" for cell, blank in zip(row[len(keys) :], blanks[len(keys) :], strict=True))
+        lines.append("  ".join((*padded, *right)).rstrip())
+    return "\n".join([title, *lines])
+
+
+def _places(text: str) -> int:
+    """Return how many places of a line a text takes: a wide letter takes two, a mark on a letter none."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def reward(verdict: Verdict, column: str) -> float | None:
