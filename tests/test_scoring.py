@@ -238,6 +238,15 @@ def test_case_20_a_run_that_did_not_end_normally_matches_nothing(scene: Any, ter
     assert verdict.rewards.core == 0.0
 
 
+def test_a_run_that_ended_early_in_a_readings_state_is_not_said_to_differ_from_it(scene: Any) -> None:
+    lines = scene("plain-waive-1", termination="max_steps").explain().splitlines()
+    (same,) = [line for line in lines if "does not differ" in line]
+    assert "did not end normally" in same
+    for place, line in enumerate(lines):
+        if line.endswith(": differs"):
+            assert lines[place + 1].startswith("      /")
+
+
 def test_an_infrastructure_error_is_unscored(scene: Any) -> None:
     verdict = scene("plain-waive-0", termination="infrastructure_error")
     assert (verdict.outcome, verdict.benchmark_matched, verdict.rewards.core) == ("unscored", None, None)

@@ -37,6 +37,9 @@ def _comparison_lines(comparison: Comparison, limit: int) -> Iterator[str]:
     title = f" ({comparison.title})" if comparison.title else ""
     name = f"  {comparison.reading} [{comparison.standing}]{title}"
     match = comparison.match
+    if match is None and comparison.delta is not None and not comparison.delta:
+        yield f"{name}: does not differ, but a run that did not end normally matches nothing"
+        return
     if match is None:
         yield f"{name}: differs"
         details = explain_delta(comparison.delta, limit=limit) if comparison.delta is not None else comparison.faults
