@@ -92,6 +92,11 @@ RUNS: tuple[tuple[str, str, str, tuple[Step, ...]], ...] = (
 )
 
 
+def text_of(observation: Any) -> str:
+    """Return a tool's answer as tau2 writes it into the talk."""
+    return observation if isinstance(observation, str) else json.dumps(observation)
+
+
 def messages(environment: multigold.Environment, steps: tuple[Step, ...]) -> list[dict[str, Any]]:
     """Return the talk of one run, with the answers that the tools give."""
     drafts = Drafts(environment.initial)
@@ -103,7 +108,7 @@ def messages(environment: multigold.Environment, steps: tuple[Step, ...]) -> lis
         name, arguments = one
         identity = {"id": f"call_{number}", "requestor": "assistant"}
         outcome = step(environment, drafts, multigold.ToolCall(name, arguments))
-        answer = f"Error: {outcome.refusal.message}" if outcome.refusal else json.dumps(outcome.observation)
+        answer = f"Error: {outcome.refusal.message}" if outcome.refusal else text_of(outcome.observation)
         calls = [{**identity, "name": name, "arguments": arguments}]
         talk.append({"role": "assistant", "content": None, "tool_calls": calls})
         talk.append({"role": "tool", **identity, "content": answer, "error": outcome.refusal is not None})
