@@ -381,6 +381,15 @@ def test_validate_replays_in_an_environment_that_is_named(cli: Cli) -> None:
     assert "nothing was replayed" not in done.out
 
 
+def test_validate_reads_tasks_in_the_plain_form_as_the_audit_of_golds_does(cli: Cli) -> None:
+    library = ROOT / "examples" / "library"
+    tasks, environment = library / "tasks.json", f"{library / 'library.py'}:build"
+    done = cli("validate", library / "gold_sets", "--environment", environment, "--tasks", tasks)
+    assert (done.status, done.err) == (0, "")
+    assert "0 errors, 1 note\n" in done.out
+    assert "no task at hand" not in done.out
+
+
 def test_what_an_audit_needs_and_does_not_find_is_told_with_what_to_try(cli: Cli) -> None:
     policy = ROOT / "examples" / "library" / "policy.md"
     absent = cli("audit", "policy", policy, "--records", "absent.json")
@@ -428,5 +437,18 @@ def test_a_comparison_of_files_without_common_tasks_says_so(cli: Cli, tmp_path: 
     runs = example()["simulations"]
     parts = [write(tmp_path / f"{n}.json", example(simulations=part)) for n, part in enumerate((runs[:3], runs[-2:]))]
     done = cli("compare", *parts)
+    assert done.status == 0
+    assert "0 shared tasks" in done.out
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_task_5_of_one_domain_is_not_compared_with_task_5_of_another(cli: Cli, tmp_path: Path) -> None:
+    assert cli("rescore", EXAMPLE, "--json", "mine.json").status == 0
+    document = json.loads((tmp_path / "mine.json").read_text(encoding="utf-8"))
+    for verdict in document["verdicts"]:
+        verdict["domain"] = "another"
+    write(tmp_path / "theirs.json", document)
+    assert "4 shared tasks" in cli("compare", "mine.json", "mine.json", "--resamples", "0").out
+    done = cli("compare", "mine.json", "theirs.json", "--resamples", "0")
     assert done.status == 0
     assert "0 shared tasks" in done.out

@@ -16,7 +16,9 @@ from multigold.errors import CallError
 from multigold.figures import FIELDS, Figure, Settings, figures, rows_of
 from multigold.model.trajectory import Recorded
 from multigold.model.verdict import Reason, Rewards, Verdict
-from multigold.rendering.figures import figure_tables, write_csv
+from multigold.rendering.figures import comparison_lines, figure_tables, write_csv
+from multigold.stats.pairing import compare_agents
+from multigold.stats.rows import Row
 
 pytest.importorskip("numpy")
 
@@ -194,3 +196,11 @@ def test_what_all_rows_of_a_table_share_stands_in_its_title_and_an_empty_place_r
 def test_figures_without_any_value_take_one_line() -> None:
     figures = [Figure(figure="split_score", loophole=name, note="agents with known sides: 1") for name in ("L1", "L2")]
     assert _tables(figures).strip() == "split_score: no value in 2 rows (agents with known sides: 1)"
+
+
+@pytest.mark.parametrize(("tasks", "said"), [(2, "p = 0.5000"), (20, "p < 0.0001")])
+def test_a_p_value_is_never_printed_as_nothing(tasks: int, said: str) -> None:
+    better, worse = (
+        [Row(agent=agent, task=str(n), reward=won) for n in range(tasks)] for agent, won in (("a", 1.0), ("b", 0.0))
+    )
+    assert said in "\n".join(comparison_lines(compare_agents(better, worse), ("a", "b")))

@@ -110,16 +110,20 @@ class Settings:
         return f"column {self.column}; {MISSING[self.missing]}; intervals: {interval if self.resamples else 'Wilson'}"
 
 
-def rows_of(verdicts: Iterable[Verdict], column: str, summary: Summary) -> tuple[Row, ...]:
+def rows_of(
+    verdicts: Iterable[Verdict], column: str, summary: Summary, *, several_domains: bool = False
+) -> tuple[Row, ...]:
     """Return one row per verdict, with its reward in a column.
 
     Args:
         verdicts: The verdicts.
         column: A reward column; an unscored run has a reward in `recorded` at most.
         summary: Says which stratum a run is in.
+        several_domains: Whether rows of other domains are set beside these: then, as where the verdicts are of several
+            themselves, a task is named with its domain, since task 5 of one domain is not task 5 of another.
     """
     verdicts = list(verdicts)
-    several = len({verdict.domain for verdict in verdicts}) > 1
+    several = several_domains or len({verdict.domain for verdict in verdicts}) > 1
     return tuple(
         Row(
             agent=verdict.agent,

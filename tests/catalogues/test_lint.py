@@ -227,6 +227,7 @@ def test_faults_of_loading_are_findings_and_the_other_files_are_checked_on(tmp_p
     codes = {(finding.where, finding.code) for finding in lint(tmp_path, plant, SURROUNDINGS)}
     assert (f"{TASK}: /readings/0/positions/S1", "unknown-side") in codes
     assert ("tasks/2.json: /readings/1", "not-gated") in codes
+    assert {where for where, code in codes if code == "not-replayed"} == {f"{TASK}: /"}
 
 
 def test_a_member_written_twice_is_found(tmp_path: Path) -> None:

@@ -63,7 +63,12 @@ def lint_directory(directory: Path, surroundings: Surroundings) -> tuple[Catalog
     faulty = {finding.where.split(": ")[0] for finding in found}
     sound = {task: gold_set for task, gold_set in catalogue.gold_sets.items() if gold_set.source not in faulty}
     found += lint_catalogue(attrs.evolve(catalogue, gold_sets=sound), surroundings)
+    found += [_not_yet_replayed(source) for source in sorted(faulty) if source.startswith("tasks/")]
     return catalogue, list(dict.fromkeys(found))
+
+
+def _not_yet_replayed(source: str) -> Finding:
+    return _finding("not-replayed", source, "", "nothing of it was replayed: its other errors come first", "note")
 
 
 def lint_catalogue(catalogue: Catalogue, surroundings: Surroundings) -> list[Finding]:

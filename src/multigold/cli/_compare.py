@@ -12,7 +12,7 @@ from multigold.cli._common import make_options, print_all, scoring_options, stra
 from multigold.cli._statistics import figure_options
 from multigold.errors import CallError
 from multigold.figures import rows_of
-from multigold.rescoring import Options, paper_split, rescore
+from multigold.rescoring import paper_split, rescore
 from multigold.stats.pairing import compare_agents
 from multigold.stats.resampling import generator
 from multigold.stats.rows import Row, by_agent, plain
@@ -50,7 +50,12 @@ def command(
     from multigold.rendering.figures import comparison_lines
 
     options = make_options(values)
-    one, other = (_rows(path, column, options) for path in (first, second))
+    sides = {path: rescore(path, options=options).verdicts for path in (first, second)}
+    several = len({verdict.domain for verdicts in sides.values() for verdict in verdicts}) > 1
+    summary = Summary(options.strata, paper_split=paper_split(options))
+    one, other = (
+        _of_one_agent(path, rows_of(sides[path], column, summary, several_domains=several)) for path in (first, second)
+    )
     rng = generator(seed, "compare") if resamples else None
     found = compare_agents(one, other, pairing=pairing, rng=rng, resamples=resamples or 1, level=level)
     if json_path is not None:
@@ -62,10 +67,8 @@ def command(
         print_all([settings_line, *comparison_lines(found, (_label(first, one), _label(second, other)))])
 
 
-def _rows(path: str, column: str, options: Options) -> tuple[Row, ...]:
-    """Return the runs of one file, which must be of one agent."""
-    rescoring = rescore(path, options=options)
-    rows = rows_of(rescoring.verdicts, column, Summary(options.strata, paper_split=paper_split(options)))
+def _of_one_agent(path: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    """Return the runs of one side, which must be of one agent."""
     agents = list(by_agent(rows))
     if len(agents) != 1:
         raise CallError(

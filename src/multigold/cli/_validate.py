@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import click
 
-from multigold.audit.sources import own_environments
+from multigold.audit.sources import own_environments, read_tasks_at
 from multigold.catalogues.findings import Finding
 from multigold.catalogues.lint import Surroundings, lint_directory
 from multigold.catalogues.loading import catalogue_directories, decode_catalogue, read_files, shipped_directory
@@ -17,7 +17,6 @@ from multigold.datasets import KNOWN_RELEASES, LOCAL, load_environment, load_pol
 from multigold.environments.base import Environment
 from multigold.errors import CallError, DataError
 from multigold.model.task import Task
-from multigold.readers.tasks import read_task_file
 from multigold.state.explain import printable
 
 
@@ -37,7 +36,7 @@ from multigold.state.explain import printable
     "task_files",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A task file of another release to hold the gold sets against. May be given several times.",
+    help="A task file to hold the gold sets against, beside those that are found. May be given several times.",
 )
 @click.option("--quiet", is_flag=True, help="Print errors only, and no notes.")
 @click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the findings as JSON; - for stdout.")
@@ -78,7 +77,8 @@ def _directory(directory: Path | None) -> Path:
 
 def _summary(findings: list[Finding]) -> str:
     errors = sum(finding.level == "error" for finding in findings)
-    return f"{errors} errors, {len(findings) - errors} notes"
+    notes = len(findings) - errors
+    return f"{errors} error{'' if errors == 1 else 's'}, {notes} note{'' if notes == 1 else 's'}"
 
 
 def _finding_json(finding: Finding) -> dict[str, str]:
@@ -126,7 +126,4 @@ def _found_tasks(domain: str, data_dir: Path | None) -> Iterator[Task]:
 
 def _named_tasks(domain: str, task_files: Sequence[Path]) -> Iterator[Task]:
     for path in task_files:
-        table = read_task_file(path.read_bytes(), domain)
-        if table is None or table.warnings:
-            raise DataError("it is no list of tasks", where=str(path))
-        yield from table.tasks.values()
+        yield from (version.task for version in read_tasks_at(path, domain).tasks.values())

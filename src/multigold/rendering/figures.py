@@ -118,7 +118,7 @@ def comparison_lines(found: PairedComparison, names: tuple[str, str]) -> list[st
         lines.append(f"  {interval.level:.0%} interval {interval.low:+.4f} to {interval.high:+.4f} ({interval.method})")
     if found.test is not None:
         test = found.test
-        lines.append(f"  sign-flip test: p = {test.p_value:.4f} ({test.method}, {test.differing} tasks differ)")
+        lines.append(f"  sign-flip test: {_p_text(test.p_value)} ({test.method}, {test.differing} tasks differ)")
     decisions = {"first": f"{first} is ahead", "second": f"{second} is ahead"}
     lines.append(f"  decision: {decisions.get(found.decision, 'not distinguishable')}")
     if found.noise is not None:
@@ -133,6 +133,11 @@ def comparison_lines(found: PairedComparison, names: tuple[str, str]) -> list[st
     if found.uncounted:
         lines.append(f"  {found.uncounted} runs of shared tasks are not counted: unscored, or without a partner")
     return [printable(line) for line in (*lines, *([f"  note: {found.note}"] if found.note else []))]
+
+
+def _p_text(p_value: float) -> str:
+    """Return a p-value; one that is rounded to nothing as what it is below of."""
+    return f"p = {p_value:.4f}" if p_value >= 0.00005 else "p < 0.0001"
 
 
 def _pair(counts: tuple[int, int]) -> str:
