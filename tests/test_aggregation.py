@@ -147,3 +147,9 @@ def test_printed_columns_line_up_where_a_letter_takes_two_places_or_none() -> No
 
 def test_printed_a_report_of_nothing_says_so() -> None:
     assert str(summarise_verdicts([])) == "there are no runs to count"
+
+
+def test_a_title_does_not_name_an_agent_that_has_no_name() -> None:
+    nameless = Verdict(outcome="matched", task_id="1", domain="d", stratum="free", rewards=Rewards(core=1.0))
+    titles = [line for line in str(summarise_verdicts([nameless], note="")).splitlines() if line.startswith("By ")]
+    assert titles == ["By agent, domain d", "By stratum, domain d"]

@@ -70,6 +70,13 @@ def test_no_number_is_cut_short_and_no_line_is_too_long(width: int) -> None:
     assert text.count("33.3%") == printed(240).count("33.3%")
 
 
+def test_a_name_is_whole_at_80_columns_in_the_table_by_task() -> None:
+    by_task = printed(80).split("By task")[1].split("Baselines")[0]
+    assert "stratum" in by_task
+    rows = [line.split()[:2] for line in by_task.splitlines() if line.split()[:1] in (["affected"], ["free"])]
+    assert rows == [["affected", "affected"], ["free", "free"]]
+
+
 def test_baselines_stand_beside_the_scores_only_where_there_is_room() -> None:
     assert "Baselines by stratum" not in printed(240)
     assert "Baselines by stratum" in printed(120)

@@ -183,7 +183,7 @@ def titled(groups: Sequence[Group], by: str, *, kind: str = "") -> tuple[str, li
     """
     keys = list(groups[0].keys) if groups else []
     shared = [key for key in keys if key != by and len({group.keys[key] for group in groups}) == 1]
-    suffix = "".join(f", {key} {printable(groups[0].keys[key])}" for key in shared)
+    suffix = "".join(f", {key} {printable(groups[0].keys[key])}" for key in shared if groups[0].keys[key])
     title = f"{kind}by {by}{suffix}"
     return f"{title[0].upper()}{title[1:]}", [key for key in keys if key not in shared]
 

@@ -32,13 +32,18 @@ def report_tables(report: Report, *, by_task: bool = False) -> list[RenderableTy
 
 _NO_LIMIT = 10_000
 
+_WIDE_GAP = (0, 1, 0, 1)
+_NARROW_GAPS = ((0, 1, 0, 0), (0, 0, 0, 0))
+"""Padding of a cell (top, right, bottom, left). The box adds a space, so that columns are 3, 2 or 1 apart."""
+
 
 @attrs.frozen(kw_only=True)
 class GroupTable:
     """A table of groups, laid out for the width at hand: a number is never cut short.
 
     One table; where that is too wide, the baselines stand in a second one, then rates are folded into two lines, then
-    there is a table for each agent. A key that is the same in all groups stands in the title.
+    there is a table for each agent, then the columns move closer. A key that is the same in all groups stands in the
+    title.
 
     Attributes:
         by: The key that the title names; it always is a column.
@@ -86,17 +91,24 @@ class GroupTable:
         for group in self.groups:
             outer = list(group.keys)[: list(group.keys).index(self.by)]
             parts.setdefault(tuple(group.keys[key] for key in outer), []).append(group)
-        yield [self._table(part, scores, folded=True) for part in parts.values()]
+        for gap in (_WIDE_GAP, *_NARROW_GAPS):
+            yield [self._table(part, scores, folded=True, padding=gap) for part in parts.values()]
 
     def _table(
-        self, groups: Sequence[Group], which: slice = slice(None), *, kind: str = "", folded: bool = False
+        self,
+        groups: Sequence[Group],
+        which: slice = slice(None),
+        *,
+        kind: str = "",
+        folded: bool = False,
+        padding: tuple[int, int, int, int] = _WIDE_GAP,
     ) -> Table:
         """Return a table of some of the groups and some of the columns that are no keys."""
         from rich import box
         from rich.table import Table
 
         title, keys = titled(groups, self.by, kind=kind)
-        table = Table(title=title, box=box.SIMPLE, pad_edge=False)
+        table = Table(title=title, box=box.SIMPLE, pad_edge=False, padding=padding)
         for key in keys:
             table.add_column(key, overflow="fold")
         for heading in headings_of(self.columns)[which]:
@@ -132,10 +144,8 @@ def _line_of(name: str, text: str) -> str:
 def _file_detail(file: FileReport) -> str:
     unscored = ", ".join(f"{number} {code}" for code, number in file.unscored.items())
     outcomes = f"{file.matched} matched, {file.unmatched} unmatched, {sum(file.unscored.values())} unscored"
-    return (
-        f"{file.runs} runs, {file.format}, {file.domain}, {', '.join(file.agents)}: "
-        f"{outcomes}{f' ({unscored})' if unscored else ''}"
-    )
+    about = ", ".join(filter(None, (f"{file.runs} runs", file.format, file.domain, *file.agents)))
+    return f"{about}: {outcomes}{f' ({unscored})' if unscored else ''}"
 
 
 def _fidelity_lines(file: FileReport) -> Iterator[str]:
