@@ -19,6 +19,7 @@ from multigold.cli._group import multigold as cli
 from multigold.datasets import find_data
 from multigold.environments.base import Environment, RefusalError, tool_table
 from multigold.errors import CallError, DataError, MultigoldError
+from multigold.rendering.versions import version_tables
 from multigold.state.database import Database, Draft, EndState
 
 PAPER_TASKS = ("2", "5", "13", "27", "29", "32", "45")
@@ -56,6 +57,14 @@ def compare(old: TaskVersion, new: TaskVersion) -> VersionDiff:
 
 FILL_A = multigold.ToolCall("fill", {"box": "a", "amount": 1})
 LOOK_A = multigold.ToolCall("look", {"box": "a"})
+
+
+def test_where_no_task_changed_there_is_no_empty_table() -> None:
+    lines = version_tables(compare(version(), version()), replayed=False)
+    assert lines
+    assert all(isinstance(line, str) for line in lines)
+    changed = version_tables(compare(version(), version(text="Fill box b.")), replayed=False)
+    assert not all(isinstance(line, str) for line in changed)
 
 
 def test_a_task_that_is_the_same_is_not_listed() -> None:

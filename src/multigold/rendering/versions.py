@@ -34,7 +34,8 @@ def version_tables(found: VersionDiff, *, replayed: bool) -> list[RenderableType
         *_file_lines("database", found.database),
     ]
     shown = [change for change in found.changes if set(change.touched) - _UNSHOWN]
-    return [*(printable(line) for line in lines), _table(shown, replayed=replayed), STRATEGY_NOTE]
+    table = [_table(shown, replayed=replayed), STRATEGY_NOTE] if shown else []
+    return [*(printable(line) for line in lines), *table]
 
 
 _UNSHOWN = {"reward_basis", "notes"}
