@@ -38,7 +38,7 @@ def command(context: click.Context, gold_sets: Path | None) -> None:
         click.echo("\nAn entry, its category, what it was seen to do to scores, and the tasks that exercise it.")
 
 
-@command.command(name="show")
+@command.command(name="show", short_help="Show an entry, such as L6: clauses, sides, readings.")
 @click.argument("entry_id", metavar="ENTRY")
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Where the benchmark's own data is.")
 @click.pass_obj

@@ -226,9 +226,12 @@ def _environment_of_others(name: str) -> Environment:
     registered = load_registered(name) if name else None
     if registered is not None:
         return registered
-    if name.startswith(tau2_package.PREFIX):
-        return tau2_package.load(name)
     known = ", ".join((*DATASETS, *registered_names()))
+    if name.startswith(tau2_package.PREFIX):
+        try:
+            return tau2_package.load(name)
+        except EnvironmentNotFoundError as error:
+            raise EnvironmentNotFoundError(error.message, remedy=f"{error.remedy} Known without it: {known}.") from None
     raise EnvironmentNotFoundError(
         f"no environment is called {name!r}" if name else "the environment is not named", remedy=f"Known ones: {known}."
     )
