@@ -292,6 +292,33 @@ def test_a_gold_set_with_three_faults_has_all_three_reported(cli: Cli, tmp_path:
 
 
 @pytest.mark.usefixtures("airline_data")
+def test_a_run_that_cannot_be_read_stays_in_the_stratum_of_its_task(cli: Cli, tmp_path: Path) -> None:
+    runs = example()["simulations"]
+    runs[7] = {**runs[7], "messages": "none"}
+    done = cli("rescore", write(tmp_path / "r.json", example(simulations=runs)), "--json", "-")
+    report = json.loads(done.out)["report"]
+    assert [(group["stratum"], group["unscored"]) for group in report["by_stratum"]] == [
+        ("affected", {"unreadable_run": 1})
+    ]
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_runs_whose_tasks_are_not_at_hand_are_of_another_version_where_the_catalogue_lists_them(
+    cli: Cli, tmp_path: Path
+) -> None:
+    runs = example()["simulations"]
+    runs[0] = {**runs[0], "task_id": "0"}
+    info = {**example()["info"], "git_commit": "unheard-of"}
+    path = write(tmp_path / "r.json", example(info=info, simulations=runs))
+    groups = json.loads(cli("rescore", path, "--json", "-").out)["report"]["by_stratum"]
+    assert {group["stratum"]: group["unscored"] for group in groups} == {
+        "free": {"tasks_missing": 1},
+        "other_version": {"tasks_missing": 12},
+    }
+    assert "--benchmark-release" in cli("rescore", path).out
+
+
+@pytest.mark.usefixtures("airline_data")
 def test_one_bad_file_does_not_stop_a_batch(cli: Cli, tmp_path: Path) -> None:
     done = cli("rescore", write(tmp_path / "bad.json", "{}"), EXAMPLE)
     assert done.status == 2

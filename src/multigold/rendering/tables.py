@@ -125,6 +125,10 @@ def _folded(text: str) -> str:
     return text.replace(", ", ",\n") if ", " in text else text.replace(" ", "\n")
 
 
+_REMEDIES = {"tasks_missing": "without tasks no run is scored: --benchmark-release says which release's they are of"}
+"""What to try where runs are unscored for this reason."""
+
+
 def file_lines(files: Iterable[FileReport]) -> list[str]:
     """Return a line per file, and one for each of its warnings."""
     lines = []
@@ -133,6 +137,7 @@ def file_lines(files: Iterable[FileReport]) -> list[str]:
             lines.append(printable(_line_of(file.name, file.problem or _file_detail(file))))
             lines += [printable(f"  {line}") for line in (*_fidelity_lines(file), *_beside_lines(file))]
         lines += [printable(f"  {file.name if not file.format else 'warning'}: {warning}") for warning in file.warnings]
+        lines += [f"  {_REMEDIES[code]}" for code in file.unscored if code in _REMEDIES]
     return lines
 
 

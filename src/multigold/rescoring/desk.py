@@ -19,7 +19,7 @@ from multigold.model.verdict import Reason, Verdict
 from multigold.readers import AcceptableOutcome, ReadOptions, ResultsFile, Run, Source, open_source
 from multigold.rescoring.forms import holds_verdicts, is_eva, is_voice
 from multigold.rescoring.options import Options
-from multigold.scoring import judge
+from multigold.scoring import blank, judge, unscored
 
 if TYPE_CHECKING:
     from multigold.rescoring.voice import StateHashes
@@ -207,12 +207,14 @@ class Desk:
         outcomes = [one for one in place.results.acceptable.get(task.id, ()) if one.actions is not None]
         if outcomes:
             return acceptable_gold_set(task.id, outcomes), False
-        listed = place.catalogue.gold_sets.get(task.id) if place.catalogue else None
-        if place.catalogue is None or listed is None:
-            return None, False
-        if listed.status == "proposed" and self.options.strata != "extended":
+        if place.catalogue is None or not self.lists(task.id, place):
             return None, False
         return place.catalogue.gold_set(task), place.catalogue.knows_other_text(task)
+
+    def lists(self, task_id: str, place: Place) -> bool:
+        """Tell whether the catalogue lists a task, with whatever text, and its entry counts under the options."""
+        listed = place.catalogue.gold_sets.get(task_id) if place.catalogue else None
+        return listed is not None and (listed.status != "proposed" or self.options.strata == "extended")
 
 
 def _needs_tasks(results: ResultsFile, release: str | None) -> bool:
@@ -258,12 +260,15 @@ def judge_run(run: Run, place: Place, desk: Desk) -> Verdict:
         return stored_verdict(run)
     task = place.results.tasks.get(run.task_id)
     voice = is_voice(place.results)
-    if task is None or (run.problem is not None and not voice):
-        return unscored_run(run, run.problem or _no_task(run, place))
+    if task is None:
+        verdict = unscored_run(run, run.problem or _no_task(run, place))
+        return attrs.evolve(verdict, stratum="other_version" if desk.lists(run.task_id, place) else "free")
     try:
         if voice:
             return _judge_voice(run, task, place, desk)
         golds = desk.golds(task, place)
+        if run.problem is not None:
+            return unscored(blank(task, run.trajectory, golds), run.problem.code, run.problem.sentence)
         verdict = judge(
             task,
             run.trajectory,
