@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -119,6 +120,23 @@ def test_an_argument_of_another_kind_is_refused_with_how_to_make_the_right_one(
 ) -> None:
     with pytest.raises(CallError, match=re.escape(words)):
         multigold.score(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [
+        (lambda: multigold.score(TASK, ended(CANCELLED), GOLDS, equivalences="unordered"), "Write ['unordered']"),
+        (lambda: multigold.Trajectory.from_calls([{"name": "cancel"}]), "calls[0]: a trajectory is made of ToolCalls"),  # type: ignore[list-item]
+        (lambda: multigold.GoldSet.from_databases([CANCELLED]), "was given a list"),  # type: ignore[arg-type]
+        (lambda: multigold.diff(CANCELLED, CANCELLED), "this is a dict. Make one with multigold.Database.from_json"),  # type: ignore[arg-type]
+        (lambda: multigold.summarise("results.json"), "'results.json' is a file. Call rescore() first"),  # type: ignore[arg-type]
+    ],
+)
+def test_plain_data_where_a_noun_is_asked_for_is_refused_with_what_to_write(
+    work: Callable[[], object], words: str
+) -> None:
+    with pytest.raises(multigold.MultigoldError, match=re.escape(words)):
+        work()
 
 
 def test_every_way_to_make_a_trajectory_says_whose_run_it_is_and_verdicts_of_any_origin_are_counted() -> None:

@@ -261,9 +261,10 @@ class GoldSet:
             contested: Ids of readings that count only when asked for.
 
         Raises:
-            CallError: Where `benchmark` or `contested` names no reading.
+            CallError: Where the databases have no names, or `benchmark` or `contested` names no reading.
             StateError: Where a database is not JSON.
         """
+        _check_named(databases)
         disputed = set(contested)
         unknown = (disputed | ({benchmark} if benchmark is not None else set())) - databases.keys()
         if unknown:
@@ -306,6 +307,14 @@ class GoldSet:
             if reading.id == reading_id:
                 return reading
         raise KeyError(reading_id)
+
+
+def _check_named(databases: object) -> None:
+    if not isinstance(databases, Mapping):
+        raise CallError(
+            f"from_databases takes databases by the id of their reading, and was given a {type(databases).__name__}",
+            remedy='Write {"strict": database, ...}.',
+        )
 
 
 def _state(database: Database | EndState | Mapping[str, Json]) -> EndState:

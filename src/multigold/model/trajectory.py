@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from multigold.errors import ResultsError
+from multigold.errors import CallError, ResultsError
 from multigold.model.task import Requestor, ToolCall
 from multigold.state.canonical import Json
 from multigold.state.database import Database, EndState
@@ -142,7 +142,13 @@ class Trajectory:
             run_id: An id for the run.
             agent: Who acted.
             trial: Which of several runs of one task by one agent.
+
+        Raises:
+            CallError: Where a call is no `ToolCall`.
         """
+        calls = tuple(calls)
+        for index, call in enumerate(calls):
+            _check_call(call, index)
         recorded = tuple(RecordedCall(call=call) for call in calls)
         return cls(calls=recorded, termination=termination, run_id=run_id, agent=agent, trial=trial)
 
@@ -253,3 +259,12 @@ def _answer(
             refused = error if isinstance(error, bool) else None
             calls[position] = attrs.evolve(calls[position], result=content, refused=refused)
             return
+
+
+def _check_call(call: object, index: int) -> None:
+    if not isinstance(call, ToolCall):
+        raise CallError(
+            f"a trajectory is made of ToolCalls, and this is a {type(call).__name__}",
+            where=f"calls[{index}]",
+            remedy="Write multigold.ToolCall(name, arguments).",
+        )

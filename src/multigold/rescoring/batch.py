@@ -261,7 +261,14 @@ def summarise(rescoring: Rescoring | Iterable[Verdict]) -> Report:
 
     Args:
         rescoring: What `rescore` returned, or verdicts of any origin.
+
+    Raises:
+        CallError: Where it is the name of a file, which has to be re-scored first.
     """
+    if isinstance(rescoring, str | Path):
+        raise CallError(
+            f"summarise() counts verdicts, and {str(rescoring)!r} is a file", remedy="Call rescore() first."
+        )
     if not isinstance(rescoring, Rescoring):
         return summarise_verdicts(rescoring)
     summary = Summary(rescoring.options.strata, paper_split=paper_split(rescoring.options))

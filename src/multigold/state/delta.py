@@ -143,7 +143,8 @@ def diff(before: EndState | Database, after: EndState | Database) -> Delta:
         after: Another.
 
     Raises:
-        StateError: Where one state has a user database and the other has none, or a record is nested too deep.
+        StateError: Where one state has a user database and the other has none, where one is plain data, or where a
+            record is nested too deep.
     """
     try:
         return Delta(dict(_differences(_as_state(before), _as_state(after))))
@@ -182,7 +183,14 @@ def _differences(before: EndState, after: EndState) -> Iterator[tuple[str, Chang
 
 
 def _as_state(state: EndState | Database) -> EndState:
-    return EndState(state) if isinstance(state, Database) else state
+    if isinstance(state, Database):
+        return EndState(state)
+    if not isinstance(state, EndState):
+        raise StateError(
+            f"a state is an EndState or a Database, and this is a {type(state).__name__}",
+            remedy="Make one with multigold.Database.from_json(...).",
+        )
+    return state
 
 
 def _diff_databases(prefix: str, a: Database, b: Database) -> Iterator[tuple[str, Change]]:

@@ -45,8 +45,10 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names in their fixed order, each once.
 
     Raises:
-        CallError: Where a name is no equivalence.
+        CallError: Where a name is no equivalence, or a string stands where a list of names should.
     """
+    if isinstance(names, str):
+        raise CallError(f"equivalences are a list of names, and {names!r} is a string", remedy=f"Write [{names!r}].")
     for name in names:
         if name not in EQUIVALENCES:
             raise CallError(f"there is no equivalence {name!r}", remedy=f"There are: {', '.join(EQUIVALENCES)}.")
