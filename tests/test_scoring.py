@@ -129,6 +129,7 @@ def test_an_argument_of_another_kind_is_refused_with_how_to_make_the_right_one(
         (lambda: multigold.Trajectory.from_calls([{"name": "cancel"}]), "calls[0]: a trajectory is made of ToolCalls"),  # type: ignore[list-item]
         (lambda: multigold.GoldSet.from_databases([CANCELLED]), "was given a list"),  # type: ignore[arg-type]
         (lambda: multigold.diff(CANCELLED, CANCELLED), "this is a dict. Make one with multigold.Database.from_json"),  # type: ignore[arg-type]
+        (lambda: multigold.rescore(["a.json", "b.json"]), "was given as a list. Give several one by one"),  # type: ignore[arg-type]
         (lambda: multigold.summarise("results.json"), "'results.json' is a file. Call rescore() first"),  # type: ignore[arg-type]
     ],
 )
@@ -318,6 +319,22 @@ def test_a_recorded_refusal_that_now_changes_nothing_is_no_drift(library_module:
     refused = RecordedCall(call=multigold.ToolCall("do_nothing", {}), result="Error: no", refused=True)
     walk = follow(multigold.Trajectory(calls=(refused,)), environment.initial, environment)
     assert (walk.fidelity.differing, walk.fidelity.drift) == (1, "")
+
+
+def test_an_answer_is_what_the_tool_said_and_not_what_bringing_the_sides_in_step_makes_of_it() -> None:
+    def fill(draft: Any) -> Any:
+        return draft.edit("boxes", "b1")
+
+    def empty(drafts: Any) -> None:
+        drafts.agent.edit("boxes", "b1")["filled"] = 0
+
+    start = multigold.EndState(multigold.Database.from_json({"boxes": {"b1": {"filled": 7}}}))
+    environment = multigold.Environment(
+        name="boxes", initial=start, tools=tool_table({"write": (fill,)}), synchronise=empty
+    )
+    recorded = RecordedCall(call=multigold.ToolCall("fill", {}), result='{"filled": 7}', refused=False)
+    walk = follow(multigold.Trajectory(calls=(recorded,)), start, environment)
+    assert walk.fidelity.differing == 0
 
 
 def do_nothing(draft: Any) -> str:

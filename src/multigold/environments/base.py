@@ -233,7 +233,8 @@ def step(
         try:
             draft = _lookup(environment, drafts.side(environment.side(call.name, call.requestor)))
             observation = tool.function(draft, **clone(dict(call.arguments or {})))
-            observation = clone(observation) if copy else observation
+            # What the sides' meeting writes may be what the tool has just answered with.
+            observation = clone(observation) if copy or environment.synchronise is not None else observation
             if synchronise and environment.synchronise is not None:
                 environment.synchronise(drafts)
         except DataError:
