@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
 import attrs
 
-from multigold.errors import ResultsError
+from multigold.errors import CallError, ResultsError
 from multigold.readers.base import MAX_FILE_BYTES, MAX_WHOLE_BYTES, ReadOptions, ResultsFile
 from multigold.readers.decoding import Document, read_document
 from multigold.readers.folder import Folder
@@ -104,8 +104,18 @@ def find_sources(names: Iterable[str | Path]) -> list[Source]:
 
     Raises:
         ResultsError: Where a name stands for nothing.
+        CallError: Where something else than a path stands for a name, such as a list of them.
     """
-    return [source for name in names for source in _sources(str(name))]
+    return [source for name in names for source in _sources(_as_text(name))]
+
+
+def _as_text(name: object) -> str:
+    if not isinstance(name, str | Path):
+        raise CallError(
+            f"a results file is named by its path, and was given as a {type(name).__name__}",
+            remedy="Give several one by one: rescore(*paths).",
+        )
+    return str(name)
 
 
 def _sources(name: str) -> Iterator[Source]:

@@ -193,9 +193,10 @@ def check_lines(checks: Iterable[Check]) -> list[str]:
         if check.problem or check.left_out:
             lines.append(printable(_line_of(check.name, check.problem or f"left out: {check.left_out}")))
             continue
-        unscored = ", ".join(f"{number} {code}" for code, number in check.unscored.items()) or "0"
+        codes = ", ".join(f"{number} {code}" for code, number in check.unscored.items())
+        unscored = f"{sum(check.unscored.values())} unscored{f' ({codes})' if codes else ''}"
         counted = f"{check.runs} runs, {check.recorded} with a recorded database verdict: {check.agree} agree"
-        rest = f"{len(check.differ)} differ, unscored {unscored}, {check.no_gold} without a gold"
+        rest = f"{len(check.differ)} differ, {unscored}, {check.no_gold} without a gold"
         spelling = f"{check.spelling} match only by number spelling"
         lines.append(printable(f"{check.name}: {counted}, {rest}; {spelling}"))
         lines += [printable(f"  {run}") for run in check.differ]
