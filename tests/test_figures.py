@@ -203,4 +203,9 @@ def test_a_p_value_is_never_printed_as_nothing(tasks: int, said: str) -> None:
     better, worse = (
         [Row(agent=agent, task=str(n), reward=won) for n in range(tasks)] for agent, won in (("a", 1.0), ("b", 0.0))
     )
-    assert said in "\n".join(comparison_lines(compare_agents(better, worse), ("a", "b")))
+    lines = comparison_lines(compare_agents(better, worse), ("a", "b"))
+    assert said in "\n".join(lines)
+    # One task differs as every other does: that says nothing of how much equal agents would.
+    assert [line for line in lines if "noise" in line] == [
+        "  noise: not known, as the difference is the same on every task"
+    ]

@@ -112,7 +112,8 @@ def comparison_lines(found: PairedComparison, names: tuple[str, str]) -> list[st
     lines = [f"{first} against {second}: {found.tasks} shared tasks, paired by {found.pairing}"]
     if found.difference is None or found.first_rate is None or found.second_rate is None:
         return [printable(line) for line in [*lines, found.note or "nothing to compare"]]
-    lines.append(f"  rates {found.first_rate:.4f} and {found.second_rate:.4f}, difference {found.difference:+.4f}")
+    rates = f"{found.first_rate:.4f} and {found.second_rate:.4f}, difference {found.difference:+.4f}"
+    lines.append(f"  rates (mean over shared tasks) {rates}")
     if found.interval is not None:
         interval = found.interval
         lines.append(f"  {interval.level:.0%} interval {interval.low:+.4f} to {interval.high:+.4f} ({interval.method})")
@@ -121,7 +122,9 @@ def comparison_lines(found: PairedComparison, names: tuple[str, str]) -> list[st
         lines.append(f"  sign-flip test: {_p_text(test.p_value)} ({test.method}, {test.differing} tasks differ)")
     decisions = {"first": f"{first} is ahead", "second": f"{second} is ahead"}
     lines.append(f"  decision: {decisions.get(found.decision, 'not distinguishable')}")
-    if found.noise is not None:
+    if found.noise is not None and not found.noise.deviation:
+        lines.append("  noise: not known, as the difference is the same on every task")
+    elif found.noise is not None:
         noise = found.noise
         lines.append(f"  noise: equal agents differ by up to {noise.floor:.4f} here")
         lines.append(f"  a true difference of {noise.detectable:.4f} is found in {noise.power:.0%} of such comparisons")
