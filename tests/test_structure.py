@@ -18,7 +18,7 @@ import multigold
 PACKAGE = Path(multigold.__file__).parent
 
 LAYERS = (
-    ("_version", "errors"),
+    ("_version", "errors", "bounded"),
     ("state",),
     ("model",),
     ("environments",),

@@ -26,6 +26,7 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
+from multigold.bounded import read_at_most
 from multigold.errors import CallError, DataError, StateError
 from multigold.state.canonical import Json
 from multigold.state.database import Database
@@ -148,7 +149,7 @@ def _contents(path: Path, reading: _Reading) -> str:
     """Return a text file's content, decompressed; a byte order mark is dropped."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            data = file.read(reading.left + 1)
+            data = read_at_most(file, reading.left)
         reading.take(len(data), str(path))
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

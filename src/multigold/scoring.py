@@ -327,7 +327,6 @@ def _columns(
         whole = combine(database, rest, basis)
         return whole if whole is None or reading is None else whole * reading.worth
 
-    @cache
     def earned(counted: tuple[str, ...], *, is_open: bool) -> float | None:
         factors = {**known, **dict.fromkeys(replaced, float(bool(counted)))}
         if counted:
@@ -342,12 +341,15 @@ def _columns(
         return earned(counted, is_open=any(_is_open(match, standings) for match in taken))
 
     single, core = reward(benchmark), column(("core",))
+    # Most runs match nothing that tells the other columns from these.
+    contested = any(match.standing == "contested" for match in matches)
+    equivalent = any(match.equivalences for match in matches)
     return Rewards(
         single=single,
         core=core,
         core_or_single=best([core] if benchmark is None else [core, single]),
-        with_contested=column(("core", "contested")),
-        core_strict=column(("core",), strict=True),
+        with_contested=column(("core", "contested")) if contested else core,
+        core_strict=column(("core",), strict=True) if equivalent else core,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import attrs
 
+from multigold.bounded import read_at_most
 from multigold.datasets.finding import DataLocation, directories, find_data, ways
 from multigold.datasets.known import DATASETS, LOCAL, Dataset, Release, dataset, known_release
 from multigold.environments.base import Environment
@@ -118,7 +119,7 @@ def contents(path: Path) -> bytes:
     """
     try:
         with _opened(path) as file:
-            data: bytes = file.read(MAX_DATA_BYTES + 1)
+            data = read_at_most(file, MAX_DATA_BYTES)
     except (OSError, EOFError) as error:
         raise DataError(f"it cannot be read ({error})", where=str(path)) from error
     if len(data) > MAX_DATA_BYTES:

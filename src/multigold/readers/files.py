@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
 import attrs
 
+from multigold.bounded import read_at_most
 from multigold.errors import CallError, ResultsError
 from multigold.readers.base import MAX_FILE_BYTES, MAX_WHOLE_BYTES, ReadOptions, ResultsFile
 from multigold.readers.decoding import Document, read_document
@@ -365,7 +366,7 @@ def _limited(file: Any, name: str, max_bytes: int) -> bytes:
 
 
 def _at_most(file: Any, name: str, max_bytes: int) -> bytes:
-    data: bytes = file.read(max_bytes + 1)
+    data = read_at_most(file, max_bytes)
     if len(data) > max_bytes:
         raise ResultsError(
             f"it holds more than the limit of {max_bytes:,} bytes", where=name, remedy="Split it, or raise the limit."

@@ -61,7 +61,10 @@ class TaskIndex:
         """Tell whether these are just the gold actions of a task, in order."""
         task = self.tasks.get(task_id)
         actions = (task.criteria.actions if task and task.criteria else None) or ()
-        return len(actions) == len(checks) and all(map(_same_action, actions, checks))
+        if [action.name for action in actions] != [check.name for check in checks]:
+            return False
+        ids_agree = all(not a.id or not b.id or a.id == b.id for a, b in zip(actions, checks, strict=True))
+        return ids_agree and same([a.arguments for a in actions], [b.arguments for b in checks])
 
     def by_users(self, named: frozenset[str], *, without_actions: bool) -> frozenset[str]:
         """Return the tasks that may be about these users; only those without gold actions where a run quotes none.
@@ -79,10 +82,6 @@ class TaskIndex:
     def _has_actions(self, task_id: str) -> bool:
         criteria = self.tasks[task_id].criteria
         return bool(criteria and criteria.actions)
-
-
-def _same_action(a: ToolCall, b: ToolCall) -> bool:
-    return a.name == b.name and _alike(a, b)
 
 
 def _alike(a: ToolCall, b: ToolCall) -> bool:

@@ -101,6 +101,9 @@ class Simulation:
 
 _DECODER: Final = msgspec.json.Decoder(_Simulation)
 
+_ANSWERING: Final = frozenset({"tool", "function"})
+"""Roles of the messages that answer calls."""
+
 _NO_MESSAGES: Final = Reason(
     code="messages_missing", sentence="the file holds neither the run's messages nor its tool calls"
 )
@@ -215,20 +218,21 @@ def transcribe(messages: Sequence[RawMessage]) -> Transcript:
     """Return the talk and the calls of a list of messages."""
     talk = Talk()
     for message in messages:
-        _add_message(talk, message)
+        role = word(message.role)
+        talk.say(role, message.content)
+        calls = message.tool_calls or message.function_call
+        if calls:
+            talk.call(calls, role)
+        if role in _ANSWERING:
+            _add_answer(talk, message)
     return talk.finish()
 
 
-def _add_message(talk: Talk, message: RawMessage) -> None:
-    role = word(message.role)
-    talk.say(role, message.content)
-    if message.tool_calls or message.function_call:
-        talk.call(message.tool_calls or message.function_call, role)
-    if role in ("tool", "function"):
-        if isinstance(message.tool_messages, list):
-            _add_results(talk, message.tool_messages)
-        else:
-            talk.answer(message.tool_call_id or message.id, message.content, message.error)
+def _add_answer(talk: Talk, message: RawMessage) -> None:
+    if isinstance(message.tool_messages, list):
+        _add_results(talk, message.tool_messages)
+    else:
+        talk.answer(message.tool_call_id or message.id, message.content, message.error)
 
 
 def _add_results(talk: Talk, results: Json) -> None:
