@@ -166,6 +166,22 @@ def test_show_finds_the_run_in_a_directory_that_holds_files_of_other_kinds(cli: 
 
 
 @pytest.mark.usefixtures("airline_data")
+def test_show_goes_on_after_a_broken_file_of_a_directory_and_names_it(cli: Cli, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    write(runs / "a.json", EXAMPLE.read_text(encoding="utf-8")[:5000])
+    write(runs / "b.json", example())
+    done = cli("show", runs, "--task", "32", "--benchmark-release", "37199f3")
+    assert done.status == 2
+    assert "task 32, trial 0" in done.out
+    assert "1 of 2 files could not be read" in done.err
+    assert "a.json" in done.err
+    elsewhere = cli("show", runs, "--task", "nowhere")
+    assert (elsewhere.status, elsewhere.out) == (2, "")
+    assert "a.json" in elsewhere.err
+
+
+@pytest.mark.usefixtures("airline_data")
 def test_check_recorded_agrees_and_exits_1_where_a_record_is_another(cli: Cli, tmp_path: Path) -> None:
     assert cli("rescore", "--check-recorded", EXAMPLE).status == 0
     document = example()

@@ -9,10 +9,18 @@ from typing import Any
 import attrs
 import click
 
-from multigold.cli._common import make_options, output_width, scoring_options, strata_option
+from multigold.cli._common import (
+    make_options,
+    output_width,
+    scoring_options,
+    several,
+    stop_where_broken,
+    strata_option,
+)
 from multigold.errors import CallError
 from multigold.model.verdict import Verdict
 from multigold.rendering.calls import call_heading, call_lines, call_notes
+from multigold.rescoring import FileReport
 from multigold.rescoring.calls import CallKind, FollowedRun, followed_runs
 from multigold.state.explain import printable
 
@@ -31,22 +39,28 @@ def command(
     """Hold every reading against the runs of one task in RESULTS: matched, or the fields that differ.
 
     A field that differs is written as what the reading has -> what the run has. With --calls, a call that may change
-    the database is marked *, and arguments are cut to the width of the terminal.
+    the database is marked *, and arguments are cut to the width of the terminal. Of a directory, a file that cannot be
+    read is named when the others were looked through, and the exit status is 2.
     """
     options = make_options({**scoring, "strata": strata})
-    runs = followed_runs(results, task_id=task_id, trial=trial, options=options)
+    files: list[FileReport] = []
+    told = files.append if several([results]) else None
+    runs = followed_runs(results, task_id=task_id, trial=trial, options=options, told=told)
     if not runs:
+        stop_where_broken(files)
         trial_text = "" if trial is None else f" with trial {trial}"
         raise CallError(f"there is no run of task {task_id!r}{trial_text}", where=str(results))
+    read = tuple(files)
     verdicts = tuple(run.verdict for run in runs)
     texts = (_text(run.verdict, limit) + (f"\n{_calls_text(run)}" if calls else "") for run in runs)
     marks = call_notes(call for run in runs for call in run.calls or () if calls)
     click.echo("\n\n".join([*texts, *_notes(verdicts), *([marks] if marks else [])]))
     if strata != "extended" and not any(verdict.loopholes for verdict in verdicts):
         extended = attrs.evolve(options, strata="extended")
-        again = followed_runs(results, task_id=task_id, trial=trial, options=extended)
+        again = followed_runs(results, task_id=task_id, trial=trial, options=extended, told=told)
         if any(run.verdict.loopholes for run in again):
             click.echo("\nThe catalogue proposes readings for this task: --strata extended applies them.")
+    stop_where_broken(read)
 
 
 def _notes(verdicts: tuple[Verdict, ...]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -17,7 +17,7 @@ from multigold.model.verdict import Verdict
 from multigold.readers import Run, Source, find_sources
 from multigold.rescoring.desk import Desk, Place, judge_run, named
 from multigold.rescoring.going_on import each_source
-from multigold.rescoring.options import Options
+from multigold.rescoring.options import FileReport, Options
 
 CallKind: TypeAlias = Literal["read", "write", "generic", "unknown", ""]
 CallOutcome: TypeAlias = Literal["ok", "refused", "not_recorded"]
@@ -56,7 +56,12 @@ class FollowedRun:
 
 
 def followed_runs(
-    path: str | Path, *, task_id: str, trial: int | None = None, options: Options | None = None
+    path: str | Path,
+    *,
+    task_id: str,
+    trial: int | None = None,
+    options: Options | None = None,
+    told: Callable[[FileReport], None] | None = None,
 ) -> tuple[FollowedRun, ...]:
     """Re-score the runs of one task of a file, and no others, and keep their calls.
 
@@ -65,23 +70,31 @@ def followed_runs(
         task_id: The task's id.
         trial: Only this trial; None for all.
         options: How; see `Options`.
+        told: Called for each file of a directory with a report of it, in which nothing is counted. A file that cannot
+            be read is then told, not raised.
 
     Raises:
-        ResultsError: Where the file cannot be read.
-        DataError: Where the benchmark's own data is missing.
+        ResultsError: Where the file cannot be read and there is no `told`.
+        DataError: Where the benchmark's own data is missing and there is no `told`.
     """
     desk = Desk(options or Options())
 
-    def work(source: Source) -> Iterator[FollowedRun]:
+    def work(source: Source) -> Iterator[FollowedRun | FileReport]:
         for results in desk.open(source):
             place = desk.place(results)
             for run in results.runs:
                 if run.task_id == task_id and trial in (None, run.trajectory.trial):
                     verdict = named(judge_run(run, place, desk), results, desk.options)
                     yield FollowedRun(verdict=verdict, calls=_calls(run, place, desk))
+            yield FileReport(name=results.name, format=results.format)
 
-    found = each_source(find_sources([path]), work, keep_going=False)
-    return tuple(item for item in found if isinstance(item, FollowedRun))
+    runs = []
+    for item in each_source(find_sources([path]), work, keep_going=told is not None):
+        if isinstance(item, FollowedRun):
+            runs.append(item)
+        elif told is not None:
+            told(item)
+    return tuple(runs)
 
 
 def _calls(run: Run, place: Place, desk: Desk) -> tuple[FollowedCall, ...] | None:
