@@ -6,7 +6,7 @@ import attrs
 
 from multigold.environments.base import Drafts, Environment, Outcome, as_written, step
 from multigold.errors import CallError
-from multigold.model.task import ToolCall
+from multigold.model.task import ToolCall, without_nulls
 from multigold.model.trajectory import RecordedCall, Trajectory
 from multigold.model.verdict import Fidelity
 from multigold.state.canonical import Json, same
@@ -102,18 +102,10 @@ def _same_result(recorded: str, observation: Json) -> bool:
 
     try:
         value = msgspec.json.decode(recorded)
-        return same(value, observation) or same(_settle(value), _settle(observation))
+        # Whether a tool prints a null or leaves it out is no difference in what it did.
+        return same(value, observation) or same(without_nulls(value), without_nulls(observation))
     except (msgspec.DecodeError, RecursionError, ValueError):
         return False
-
-
-def _settle(value: Json) -> Json:
-    """Drop null members: whether a tool prints a null or leaves it out is no difference in what it did."""
-    if isinstance(value, dict):
-        return {key: _settle(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [_settle(item) for item in value]
-    return value
 
 
 def _drift(recorded: RecordedCall, outcome: Outcome, index: int) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import attrs
 import click
 
 from multigold.cli._common import (
@@ -50,17 +49,13 @@ def command(
         stop_where_broken(files)
         trial_text = "" if trial is None else f" with trial {trial}"
         raise CallError(f"there is no run of task {task_id!r}{trial_text}", where=str(results))
-    read = tuple(files)
     verdicts = tuple(run.verdict for run in runs)
     texts = (_text(run.verdict, limit) + (f"\n{_calls_text(run)}" if calls else "") for run in runs)
     marks = call_notes(call for run in runs for call in run.calls or () if calls)
     click.echo("\n\n".join([*texts, *_notes(verdicts), *([marks] if marks else [])]))
-    if strata != "extended" and not any(verdict.loopholes for verdict in verdicts):
-        extended = attrs.evolve(options, strata="extended")
-        again = followed_runs(results, task_id=task_id, trial=trial, options=extended, told=told)
-        if any(run.verdict.loopholes for run in again):
-            click.echo("\nThe catalogue proposes readings for this task: --strata extended applies them.")
-    stop_where_broken(read)
+    if any(run.proposed for run in runs):
+        click.echo("\nThe catalogue proposes readings for this task: --strata extended applies them.")
+    stop_where_broken(files)
 
 
 def _notes(verdicts: tuple[Verdict, ...]) -> Iterator[str]:

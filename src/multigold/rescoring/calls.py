@@ -49,10 +49,12 @@ class FollowedRun:
     Attributes:
         verdict: The verdict.
         calls: The calls in order; None where the file holds none of this run.
+        proposed: Whether the catalogue has readings for its task that it only proposes, and that were left out.
     """
 
     verdict: Verdict
     calls: tuple[FollowedCall, ...] | None
+    proposed: bool = False
 
 
 def followed_runs(
@@ -84,8 +86,7 @@ def followed_runs(
             place = desk.place(results)
             for run in results.runs:
                 if run.task_id == task_id and trial in (None, run.trajectory.trial):
-                    verdict = named(judge_run(run, place, desk), results, desk.options)
-                    yield FollowedRun(verdict=verdict, calls=_calls(run, place, desk))
+                    yield _follow(run, place, desk)
             yield FileReport(name=results.name, format=results.format)
 
     runs = []
@@ -95,6 +96,15 @@ def followed_runs(
         elif told is not None:
             told(item)
     return tuple(runs)
+
+
+def _follow(run: Run, place: Place, desk: Desk) -> FollowedRun:
+    task = place.results.tasks.get(run.task_id)
+    return FollowedRun(
+        verdict=named(judge_run(run, place, desk), place.results, desk.options),
+        calls=_calls(run, place, desk),
+        proposed=task is not None and desk.proposes(task, place),
+    )
 
 
 def _calls(run: Run, place: Place, desk: Desk) -> tuple[FollowedCall, ...] | None:

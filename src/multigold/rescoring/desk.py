@@ -216,6 +216,12 @@ class Desk:
         listed = place.catalogue.gold_sets.get(task_id) if place.catalogue else None
         return listed is not None and (listed.status != "proposed" or self.options.strata == "extended")
 
+    def proposes(self, task: Task, place: Place) -> bool:
+        """Tell whether the catalogue only proposes readings for a task's text, so that the options leave them out."""
+        if place.catalogue is None or self.lists(task.id, place) or _brings_own_golds(place.results, task.id):
+            return False
+        return place.catalogue.gold_set(task) is not None
+
 
 def _needs_tasks(results: ResultsFile, release: str | None) -> bool:
     """Tell whether a file holds no tasks, or none of their texts, and these may be had elsewhere."""
