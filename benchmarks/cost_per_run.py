@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from multigold.readers import open_results
-from multigold.rescoring.desk import Desk, judge_run
+from multigold.rescoring.context import Desk, judge_run
 from multigold.rescoring.options import Options
 
 ROUNDS = 15

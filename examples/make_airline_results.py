@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import multigold
-from multigold.datasets import load_tasks
-from multigold.environments.base import Drafts, step
+from multigold.benchmark_data import load_tasks
+from multigold.environments.base import Drafts
+from multigold.environments.replay import step
 
 TARGET = Path(__file__).with_name("airline_results.json")
 RELEASE = "37199f3"

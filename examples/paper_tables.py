@@ -16,16 +16,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
-from multigold.audit.counts import PolicyCounts, count_checks, count_policy, find_tools
-from multigold.audit.releases import read_release
 from multigold.audit.versions import compare_releases
+from multigold.benchmark_data import load_policy
+from multigold.benchmark_data.releases import read_release
 from multigold.catalogues import load_catalogue
-from multigold.datasets import load_policy
 from multigold.errors import DataError, MissingExtraError
+from multigold.policies.counts import PolicyCounts, count_checks, count_policy, find_tools
 from multigold.stats.exact import exact_bootstrap_gap, hypergeometric_overlap
+from multigold.stats.pass_at_k import Spread, spread, spread_ratio
 from multigold.stats.rates import success_rate
 from multigold.stats.reaggregation import reaggregate
-from multigold.stats.repeats import Spread, spread, spread_ratio
 from multigold.stats.resampling import bootstrap_gap, generator, units
 from multigold.stats.rows import Row, by_agent, leave_out
 

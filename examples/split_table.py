@@ -12,12 +12,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 
-from multigold.aggregation import Summary, Tally, summarise_verdicts
 from multigold.catalogues import load_catalogue, shipped_catalogues
-from multigold.figures import rows_of
 from multigold.rescoring import rescore
+from multigold.stats.aggregation import Summary, Tally, summarise_verdicts
+from multigold.stats.loophole_sides import coherent_rate
 from multigold.stats.rows import by_agent
-from multigold.stats.sides import coherent_rate
+from multigold.stats.summary import rows_of
 
 COLUMNS = ("recorded", "single", "core", "core_or_single", "with_contested")
 HEADINGS = ("file", "agent", "runs", *COLUMNS, "coherent", "do nothing", "always refuse")

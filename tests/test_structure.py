@@ -18,18 +18,17 @@ import multigold
 PACKAGE = Path(multigold.__file__).parent
 
 LAYERS = (
-    ("_version", "errors", "bounded"),
+    ("_version", "errors"),
     ("state",),
     ("model",),
+    ("files",),
     ("environments",),
-    ("admission",),
-    ("rewards", "following", "evidence"),
     ("scoring",),
+    ("readers",),
+    ("benchmark_data",),
+    ("policies",),
     ("catalogues",),
-    ("datasets", "readers", "databases"),
     ("stats",),
-    ("aggregation",),
-    ("figures",),
     ("rescoring",),
     ("audit",),
     ("rendering",),

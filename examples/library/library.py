@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from multigold.environments.base import Environment, RefusalError, tool_table
+from multigold.environments.base import Environment
+from multigold.environments.tools import RefusalError, tool_table
 from multigold.state.conventions import Conventions, IdPool, PaymentLog, Place
 from multigold.state.database import Database, Draft, EndState
 

@@ -10,8 +10,8 @@ from typing import Any
 import library
 
 import multigold
-from multigold.aggregation import Report, summarise_verdicts
 from multigold.rendering.tables import report_tables
+from multigold.stats.aggregation import Report, summarise_verdicts
 
 HERE = Path(__file__).parent
 

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 from multigold._version import __version__
 
 if TYPE_CHECKING:
-    from multigold.aggregation import Report as Report
+    from multigold.benchmark_data import load_environment as load_environment
     from multigold.catalogues.loading import load_catalogue as load_catalogue
-    from multigold.datasets import load_environment as load_environment
     from multigold.environments.base import Environment as Environment
-    from multigold.environments.base import RefusalError as RefusalError
-    from multigold.environments.base import Tool as Tool
-    from multigold.environments.base import replay as replay
+    from multigold.environments.replay import replay as replay
+    from multigold.environments.tools import RefusalError as RefusalError
+    from multigold.environments.tools import Tool as Tool
     from multigold.errors import MultigoldError as MultigoldError
+    from multigold.files.schemas import document_schema as document_schema
     from multigold.model.catalogue import Catalogue as Catalogue
     from multigold.model.gold import GoldSet as GoldSet
     from multigold.model.gold import Reading as Reading
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from multigold.rescoring import rescore as rescore
     from multigold.rescoring import summarise as summarise
     from multigold.rescoring.checking import check_recorded as check_recorded
-    from multigold.scoring import score as score
+    from multigold.scoring.judging import score as score
     from multigold.state.conventions import Conventions as Conventions
     from multigold.state.database import Database as Database
     from multigold.state.database import Draft as Draft
@@ -46,13 +46,17 @@ if TYPE_CHECKING:
     from multigold.state.delta import Delta as Delta
     from multigold.state.delta import diff as diff
     from multigold.state.equivalence import EQUIVALENCES as EQUIVALENCES
+    from multigold.stats.aggregation import Report as Report
 
 _HOMES = {
-    "multigold.aggregation": ("Report",),
+    "multigold.stats.aggregation": ("Report",),
     "multigold.catalogues.loading": ("load_catalogue",),
-    "multigold.datasets": ("load_environment",),
-    "multigold.environments.base": ("Environment", "RefusalError", "Tool", "replay"),
+    "multigold.benchmark_data": ("load_environment",),
+    "multigold.environments.base": ("Environment",),
+    "multigold.environments.tools": ("RefusalError", "Tool"),
+    "multigold.environments.replay": ("replay",),
     "multigold.errors": ("MultigoldError",),
+    "multigold.files.schemas": ("document_schema",),
     "multigold.model.catalogue": ("Catalogue",),
     "multigold.model.gold": ("GoldSet", "Reading"),
     "multigold.model.loophole": ("Clause", "Loophole", "LoopholeCategory"),
@@ -61,7 +65,7 @@ _HOMES = {
     "multigold.model.verdict": ("Verdict",),
     "multigold.rescoring": ("Options", "rescore", "summarise"),
     "multigold.rescoring.checking": ("check_recorded",),
-    "multigold.scoring": ("score",),
+    "multigold.scoring.judging": ("score",),
     "multigold.state.database": ("Database", "Draft", "EndState"),
     "multigold.state.delta": ("Delta", "diff"),
     "multigold.state.conventions": ("Conventions",),
@@ -96,6 +100,7 @@ __all__ = [
     "__version__",
     "check_recorded",
     "diff",
+    "document_schema",
     "load_catalogue",
     "load_environment",
     "replay",

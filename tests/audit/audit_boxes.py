@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import multigold
-from multigold.admission import compile_golds
-from multigold.audit.runs import AuditedRun, LeftOut, examine
-from multigold.environments.base import Environment, RefusalError, tool_table
+from multigold.audit.runs.judged import AuditedRun, LeftOut, examine
+from multigold.environments.base import Environment
+from multigold.environments.tools import RefusalError, tool_table
 from multigold.model.gold import Actions, NegativeExample, Reading, TaskText
 from multigold.model.trajectory import Message, RecordedCall
+from multigold.scoring import compile_golds
 from multigold.state.canonical import digest
 from multigold.state.database import Database, Draft, EndState
 from multigold.state.equivalence import Conventions

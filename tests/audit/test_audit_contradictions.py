@@ -10,14 +10,14 @@ import pytest
 from click.testing import CliRunner
 
 import multigold
-from multigold.audit.contradictions import (
+from multigold.audit.golds.contradictions import (
     Contradiction,
     GoldPosition,
     computed_positions,
     find_contradictions,
     stated_positions,
 )
-from multigold.audit.releases import read_release
+from multigold.benchmark_data.releases import read_release
 from multigold.catalogues import load_catalogue
 from multigold.cli._group import multigold as cli
 from multigold.errors import CallError, DataError

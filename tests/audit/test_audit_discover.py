@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import multigold
-from multigold.audit.clusters import by_run, cluster_runs, run_key
-from multigold.audit.discover import Discoveries, discover
-from multigold.audit.runs import AuditedRun, LeftOut, audited_runs
-from multigold.audit.stubs import gold_set_stub, reading_stub, write_stubs
+from multigold.audit.runs.clusters import by_run, cluster_runs, run_key
+from multigold.audit.runs.discover import Discoveries, discover
+from multigold.audit.runs.judged import AuditedRun, LeftOut, audited_runs
+from multigold.audit.runs.stubs import gold_set_stub, reading_stub, write_stubs
 from multigold.catalogues import load_catalogue
 from multigold.cli._group import multigold as cli
 from multigold.errors import CallError, DataError

@@ -14,15 +14,17 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 from multigold.audit.findings import Finding, Sorted, baseline_json, read_baseline, set_apart
-from multigold.audit.gold_checks import CHECKS, CODES
-from multigold.audit.golds import Audit, audit_golds, document, golds_schema
-from multigold.audit.scenes import golds_of_catalogue, golds_of_release
-from multigold.audit.sources import import_environment, read_tasks_at
-from multigold.audit.versions import TaskRelease, TaskVersion
+from multigold.audit.golds.auditing import Audit, audit_golds, document
+from multigold.audit.golds.checks import CHECKS, CODES
+from multigold.audit.golds.scenes import golds_of_catalogue, golds_of_release
+from multigold.audit.golds.sources import import_environment, read_tasks_at
+from multigold.benchmark_data.releases import TaskRelease, TaskVersion
 from multigold.catalogues import load_catalogue
 from multigold.cli._group import multigold as cli
-from multigold.environments.base import Drafts, Environment, Tool
+from multigold.environments.base import Drafts, Environment
+from multigold.environments.tools import Tool
 from multigold.errors import CallError, DataError, GoldSetError
+from multigold.files.schemas import document_schema
 from multigold.model.catalogue import Catalogue
 from multigold.model.gold import Actions, CallEvidence, Choices, Explicit, GoldSet, Reading
 from multigold.model.task import Criteria, Task, ToolCall
@@ -392,7 +394,7 @@ def faulty(library: Environment) -> Audit:
 
 
 def test_the_document_validates_against_the_shipped_schema(library: Environment) -> None:
-    schema = golds_schema()
+    schema = document_schema("golds")
     Draft202012Validator.check_schema(schema)
     found = faulty(library)
     provenance = {"sources": [{"target": "x", "environment": "library", "data_digest": ""}]}
@@ -484,7 +486,7 @@ def test_reasons_in_a_baseline_survive_writing_it_again(tmp_path: Path) -> None:
 def test_the_json_is_one_document_on_standard_output(tmp_path: Path) -> None:
     done = run(tasks_file(tmp_path / "tasks.json", *TWO_RESERVATIONS), "--environment", OWN, "--json", "-")
     written = json.loads(done.output)
-    assert list(Draft202012Validator(golds_schema()).iter_errors(written)) == []
+    assert list(Draft202012Validator(document_schema("golds")).iter_errors(written)) == []
     assert [finding["code"] for finding in written["findings"]] == ["order-dependent"]
 
 

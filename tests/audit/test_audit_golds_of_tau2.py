@@ -14,12 +14,11 @@ import attrs
 import pytest
 
 from multigold.audit.findings import Finding, counts_by_code
-from multigold.audit.gold_checks import CODES
-from multigold.audit.golds import Audit, audit_golds
-from multigold.audit.releases import read_release
-from multigold.audit.scenes import golds_of_release
-from multigold.audit.versions import TaskRelease
-from multigold.datasets import find_data, load_environment
+from multigold.audit.golds.auditing import Audit, audit_golds
+from multigold.audit.golds.checks import CODES
+from multigold.audit.golds.scenes import golds_of_release
+from multigold.benchmark_data import find_data, load_environment
+from multigold.benchmark_data.releases import TaskRelease, read_release
 from multigold.environments.base import Environment
 from multigold.errors import DataError
 

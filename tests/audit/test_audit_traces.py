@@ -13,10 +13,9 @@ from audit_boxes import FILL, LOOK, call, run
 from click.testing import CliRunner
 
 import multigold
-from multigold.audit.record_files import record_schema
-from multigold.audit.runs import LeftOut
-from multigold.audit.trace_records import read_trace_audit, trace_audit_json, trace_document, write_trace_audit
-from multigold.audit.traces import (
+from multigold.audit.runs.judged import LeftOut
+from multigold.audit.runs.trace_records import read_trace_audit, trace_audit_json, trace_document, write_trace_audit
+from multigold.audit.runs.traces import (
     CRITERIA,
     EXCLUSIONS,
     LONGEST_STATEMENT,
@@ -29,6 +28,7 @@ from multigold.audit.traces import (
 )
 from multigold.cli._group import multigold as cli
 from multigold.errors import CallError, DataError
+from multigold.files.schemas import document_schema
 from multigold.model.verdict import Reason
 
 FILL_B = call("fill", box="b", amount=1)
@@ -169,7 +169,7 @@ def test_a_run_without_an_id_is_named_by_its_file() -> None:
 
 def test_what_is_written_fits_the_schema_and_reads_again(tmp_path: Path) -> None:
     audit = TraceAudit(records=(answered(failing("Our policy does not allow it, unfortunately.")),))
-    jsonschema.validate(trace_audit_json(audit), record_schema("trace-audit"))
+    jsonschema.validate(trace_audit_json(audit), document_schema("trace-audit"))
     write_trace_audit(audit, tmp_path / "r.json")
     assert read_trace_audit(tmp_path / "r.json").records[0].answers == audit.records[0].answers
     assert trace_document(audit)["tasks"][0]["affected"] is True
@@ -190,7 +190,7 @@ def test_reader_and_schema_refuse_the_same_damage(tmp_path: Path, damage: dict[s
     (tmp_path / "r.json").write_text(json.dumps(document))
     with pytest.raises(CallError, match=words):
         read_trace_audit(tmp_path / "r.json")
-    assert not jsonschema.Draft202012Validator(record_schema("trace-audit")).is_valid(document)
+    assert not jsonschema.Draft202012Validator(document_schema("trace-audit")).is_valid(document)
 
 
 # The command
@@ -206,7 +206,7 @@ def test_the_command_begins_records_and_brings_them_up_to_date(shared: Path, tmp
     assert "refuse (core)" in done.output
     assert "said [" in done.output
     document = json.loads(records.read_text())
-    jsonschema.validate(document, record_schema("trace-audit"))
+    jsonschema.validate(document, document_schema("trace-audit"))
     document["runs"][0]["answers"]["procedural_error"] = {"holds": True, "note": "no"}
     records.write_text(json.dumps(document))
     done = CliRunner().invoke(cli, arguments)

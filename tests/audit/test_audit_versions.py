@@ -12,13 +12,14 @@ import pytest
 from click.testing import CliRunner
 
 import multigold
-from multigold.audit.releases import domain_of, read_release, read_releases
-from multigold.audit.versions import TaskRelease, TaskVersion, VersionDiff, compare_releases
-from multigold.audit.wording import refuses, requests, rewords, same_wording
+from multigold.audit.versions import VersionDiff, compare_releases
+from multigold.benchmark_data import find_data
+from multigold.benchmark_data.releases import TaskRelease, TaskVersion, domain_of, read_release, read_releases
 from multigold.cli._group import multigold as cli
-from multigold.datasets import find_data
-from multigold.environments.base import Environment, RefusalError, tool_table
+from multigold.environments.base import Environment
+from multigold.environments.tools import RefusalError, tool_table
 from multigold.errors import CallError, DataError, MultigoldError
+from multigold.policies.wording import refuses, requests, rewords, same_wording
 from multigold.rendering.versions import version_tables
 from multigold.state.database import Database, Draft, EndState
 

@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from multigold.environments.base import Environment, RefusalError, tool_table
+from multigold.environments.base import Environment
+from multigold.environments.tools import RefusalError, tool_table
 from multigold.model.task import Criteria, Task, ToolCall
 from multigold.state.database import Database, Draft, EndState
 

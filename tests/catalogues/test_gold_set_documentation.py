@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from multigold.admission import compile_golds
 from multigold.catalogues.decoding import read_form
-from multigold.catalogues.findings import Cursor, Finding
-from multigold.catalogues.schema import GOLD_SET_SCHEMA, load_schema
+from multigold.catalogues.schema import GOLD_SET_SCHEMA
+from multigold.files.cursor import Cursor, Finding
+from multigold.files.schemas import document_schema
 from multigold.model.gold import GoldSet, Reading
 from multigold.model.task import Task
+from multigold.scoring import compile_golds
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "gold-sets.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"<!-- (\w+) -->\n```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -29,7 +30,7 @@ def test_every_json_block_says_what_it_is() -> None:
 
 @pytest.mark.parametrize(("kind", "source"), BLOCKS)
 def test_every_json_block_satisfies_the_schema(kind: str, source: str) -> None:
-    schema = load_schema(GOLD_SET_SCHEMA)
+    schema = document_schema(GOLD_SET_SCHEMA)
     part = {"$ref": f"#/$defs/{kind}", "$defs": schema["$defs"]}
     assert [error.message for error in Draft202012Validator(part).iter_errors(json.loads(source))] == []
 
@@ -49,9 +50,9 @@ def test_the_page_shows_every_form_but_the_whole_database() -> None:
     assert {next(iter(form)) for form in FORMS} == {"actions", "choices", "delta", "pattern"}
 
 
-@pytest.mark.parametrize("name", ["catalogue.schema.json", "clauses.schema.json", GOLD_SET_SCHEMA])
+@pytest.mark.parametrize("name", ["catalogue", "clauses", GOLD_SET_SCHEMA])
 def test_the_page_names_every_member_of_the_format(name: str) -> None:
-    schema = load_schema(name)
+    schema = document_schema(name)
     members = {key for part in (schema, *schema.get("$defs", {}).values()) for key in part.get("properties", {})}
     missing = [key for key in sorted(members - {"$schema"}) if not re.search(rf"[`\"]{re.escape(key)}[`\"]", PAGE)]
     assert missing == []

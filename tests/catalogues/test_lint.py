@@ -11,10 +11,10 @@ import attrs
 import pytest
 from catalogue_files import POLICY, documents, refund_call, shop, task, write
 
-from multigold.catalogues.findings import Finding
 from multigold.catalogues.lint import Surroundings, lint_directory
-from multigold.catalogues.policy import lines_fingerprint, policy_lines
-from multigold.environments.base import tool_table
+from multigold.environments.tools import tool_table
+from multigold.files.cursor import Finding
+from multigold.policies.lines import lines_fingerprint, policy_lines
 from multigold.state.database import Draft
 
 TASK = "tasks/1.json"

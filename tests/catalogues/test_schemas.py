@@ -11,9 +11,10 @@ from catalogue_files import documents
 from jsonschema import Draft202012Validator
 
 from multigold.catalogues import load_catalogue, shipped_catalogues
-from multigold.catalogues.findings import Finding
 from multigold.catalogues.loading import CatalogueFiles, decode_catalogue, read_files
-from multigold.catalogues.schema import GOLD_SET_SCHEMA, SCHEMAS, load_schema, schema_findings
+from multigold.catalogues.schema import GOLD_SET_SCHEMA, SCHEMAS, schema_findings
+from multigold.files.cursor import Finding
+from multigold.files.schemas import document_schema
 
 ONLY_LOADING = {
     "unknown-loophole",
@@ -37,7 +38,7 @@ ONLY_LOADING = {
 
 @pytest.mark.parametrize("name", [*SCHEMAS.values(), GOLD_SET_SCHEMA])
 def test_a_published_schema_is_a_schema(name: str) -> None:
-    Draft202012Validator.check_schema(load_schema(name))
+    Draft202012Validator.check_schema(document_schema(name))
 
 
 @pytest.mark.parametrize("name", shipped_catalogues())
@@ -65,7 +66,7 @@ def test_walk_and_schema_agree_on_the_form_of_a_file() -> None:
     """What the walk finds in the form of a file, beyond references, the schema finds too; and the other way round."""
     sound, tried = documents(), 0
     for name in sound:
-        validator = Draft202012Validator(load_schema(SCHEMAS.get(name, GOLD_SET_SCHEMA)))
+        validator = Draft202012Validator(document_schema(SCHEMAS.get(name, GOLD_SET_SCHEMA)))
         for document in broken(sound[name]):
             found: list[Finding] = []
             files = CatalogueFiles(directory=Path(), documents={**documents(), name: document})

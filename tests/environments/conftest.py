@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from multigold.datasets import load_environment
+from multigold.benchmark_data import load_environment
 from multigold.environments.base import Environment
 from multigold.errors import DataError
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import attrs
 
-from multigold.environments.base import Drafts, Environment, step
+from multigold.environments.base import Drafts, Environment
+from multigold.environments.replay import step
 from multigold.model.task import ToolCall
 from multigold.state.canonical import clone
 from multigold.state.database import GONE, Database, EndState

@@ -9,7 +9,7 @@ from tiny_airline import bags, booking, cancelling, certificate, environment, le
 
 from multigold.environments.airline import build
 from multigold.environments.airline.tools import NOW
-from multigold.environments.base import Replay, replay
+from multigold.environments.replay import Replay, replay
 from multigold.model.task import ToolCall
 from multigold.state.canonical import canonical_text
 from multigold.state.database import Database

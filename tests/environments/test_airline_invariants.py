@@ -14,7 +14,8 @@ from tiny_airline import bags, booking, cancelling, certificate, environment, le
 
 from multigold.environments.airline import build
 from multigold.environments.airline.invariants import INVARIANTS
-from multigold.environments.base import Environment, replay
+from multigold.environments.base import Environment
+from multigold.environments.replay import replay
 from multigold.model.task import ToolCall
 from multigold.state.canonical import clone
 from multigold.state.database import GONE, Database, EndState

@@ -16,8 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tiny_airline import environment
 
-from multigold.datasets import load_environment
-from multigold.environments.base import Drafts, Environment, replay, step
+from multigold.benchmark_data import load_environment
+from multigold.environments.base import Drafts, Environment
+from multigold.environments.replay import replay, step
 from multigold.errors import DataError
 from multigold.model.task import ToolCall
 from multigold.state.canonical import Json, canonical_text

@@ -27,7 +27,9 @@ from hypothesis import strategies as st
 from parity import Pair, port_text
 from recorded_calls import as_recorded, recorded_runs
 
-from multigold.environments.base import Environment, Tool, replay
+from multigold.environments.base import Environment
+from multigold.environments.replay import replay
+from multigold.environments.tools import Tool
 from multigold.model.task import ToolCall
 from multigold.state.database import EndState
 

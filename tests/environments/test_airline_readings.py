@@ -27,7 +27,8 @@ from airline_paths import (
     pay,
 )  # fmt: skip
 
-from multigold.environments.base import Environment, replay
+from multigold.environments.base import Environment
+from multigold.environments.replay import replay
 from multigold.model.task import ToolCall
 from multigold.state.delta import diff
 

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from multigold.environments.arithmetic import MAX_LENGTH, MAX_NESTING, calculate
-from multigold.environments.base import RefusalError
+from multigold.environments.tools import RefusalError
 
 
 @pytest.mark.parametrize(

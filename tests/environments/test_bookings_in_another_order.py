@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import multigold
-from multigold.environments.base import Environment, replay
+from multigold.environments.base import Environment
+from multigold.environments.replay import replay
 from multigold.model.gold import Actions
 from multigold.model.task import ToolCall
 from multigold.model.trajectory import Trajectory

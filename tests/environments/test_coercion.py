@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multigold.environments.base import RefusalError
 from multigold.environments.coercion import FieldType, integer, literal, model, number, text
+from multigold.environments.tools import RefusalError
 
 NO_BREAK = "\u00a0"
 ARABIC_FIVE = "\u0665"

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import multigold
-from multigold.datasets import load_environment
+from multigold.benchmark_data import load_environment
 from multigold.environments import registered
 from multigold.environments.assertions import holds
-from multigold.environments.base import replay
+from multigold.environments.replay import replay
 from multigold.errors import CallError, EnvironmentNotFoundError, StateError
 from multigold.model.gold import Actions
 from multigold.model.trajectory import Trajectory

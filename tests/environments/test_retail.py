@@ -19,7 +19,7 @@ from tiny_retail import (
     tables,
 )
 
-from multigold.environments.base import Replay, replay
+from multigold.environments.replay import Replay, replay
 from multigold.environments.retail.queries import OPTIONAL_FIELDS
 from multigold.model.task import ToolCall
 from multigold.state.canonical import same

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tiny_retail import cancel, environment, exchange, give_back, modify, readdress, repay
 
-from multigold.environments.base import replay
+from multigold.environments.replay import replay
 from multigold.environments.retail.invariants import INVARIANTS
 from multigold.model.task import ToolCall
 from multigold.state.database import Draft, EndState

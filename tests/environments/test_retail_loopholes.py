@@ -18,7 +18,8 @@ import pytest
 from tiny_retail import cancel, environment, exchange, give_back, modify, readdress, repay
 
 from multigold.catalogues import load_catalogue
-from multigold.environments.base import Environment, replay
+from multigold.environments.base import Environment
+from multigold.environments.replay import replay
 from multigold.model.task import ToolCall
 
 SHOP = environment()

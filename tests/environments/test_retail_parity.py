@@ -23,12 +23,13 @@ from recorded_calls import as_recorded, recorded_runs
 from retail_parity import retail_pair
 from tiny_retail import ADDRESS, tables
 
-from multigold.admission import benchmark_gold
-from multigold.environments.base import Environment, replay
+from multigold.environments.base import Environment
+from multigold.environments.replay import replay
 from multigold.environments.retail import TOOLS, build
 from multigold.model.task import Criteria, Task, ToolCall
 from multigold.rescoring import rescore
 from multigold.rescoring.checking import check_recorded
+from multigold.scoring import benchmark_gold
 from multigold.state.database import Database
 
 pytestmark = [pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")]

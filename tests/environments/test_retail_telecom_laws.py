@@ -8,7 +8,8 @@ import tiny_retail
 import tiny_telecom
 from tiny_telecom import LINE, agent, user
 
-from multigold.environments.base import Environment, replay
+from multigold.environments.base import Environment
+from multigold.environments.replay import replay
 from multigold.model.task import ToolCall
 from multigold.state.database import EndState
 from multigold.testing import assert_initial_state_untouched, assert_reads_change_nothing, assert_replay_deterministic

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tiny_airline import bags, booking, cancelling, certificate, leg, moving, passengers, tables
 
-from multigold.environments.base import Replay, replay
+from multigold.environments.replay import Replay, replay
 from multigold.environments.tau1_airline import build
 from multigold.model.task import ToolCall
 from multigold.rescoring import Options, rescore

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tiny_retail import ADDRESS, tables
 
-from multigold.datasets import load_environment
-from multigold.environments.base import Replay, replay
+from multigold.benchmark_data import load_environment
+from multigold.environments.replay import Replay, replay
 from multigold.environments.tau1_retail import build
 from multigold.model.task import ToolCall
 from multigold.state.database import Database

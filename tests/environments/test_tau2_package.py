@@ -11,16 +11,17 @@ import attrs
 import pytest
 from telecom_parity import in_solo_mode
 
-from multigold.admission import compile_golds
-from multigold.datasets import find_data, load_environment
+from multigold.benchmark_data import find_data, load_environment
 from multigold.environments import tau2_package
 from multigold.environments.assertions import holds
-from multigold.environments.base import Environment, replay
+from multigold.environments.base import Environment
+from multigold.environments.replay import replay
 from multigold.errors import DataError, EnvironmentNotFoundError
 from multigold.model.task import Task, ToolCall
 from multigold.model.trajectory import Trajectory
 from multigold.readers.tasks import read_task_file
-from multigold.scoring import judge
+from multigold.scoring import compile_golds
+from multigold.scoring.judging import judge
 from multigold.state.conventions import Conventions
 from multigold.state.delta import diff
 

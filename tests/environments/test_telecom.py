@@ -8,15 +8,16 @@ import attrs
 import pytest
 from tiny_telecom import LINE, agent, environment, lists, scene, user
 
-from multigold.admission import benchmark_gold, compile_golds
 from multigold.environments.assertions import all_hold, holds
-from multigold.environments.base import Environment, Replay, replay
+from multigold.environments.base import Environment
+from multigold.environments.replay import Replay, replay
 from multigold.environments.telecom import build
 from multigold.environments.telecom.tools import next_bill_id
 from multigold.errors import DataError
 from multigold.model.task import Criteria, Task, ToolCall
 from multigold.model.trajectory import RecordedCall, Trajectory
-from multigold.scoring import judge
+from multigold.scoring import benchmark_gold, compile_golds
+from multigold.scoring.judging import judge
 from multigold.state.database import Database, EndState
 from multigold.state.delta import diff
 from multigold.state.equivalence import normal_form

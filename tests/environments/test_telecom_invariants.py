@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from tiny_telecom import LINE, agent, environment, scene, user
 
-from multigold.environments.base import replay
+from multigold.environments.replay import replay
 from multigold.environments.telecom.invariants import INVARIANTS
 from multigold.model.task import ToolCall
 from multigold.state.database import Draft, EndState

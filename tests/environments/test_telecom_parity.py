@@ -21,9 +21,10 @@ from recorded_calls import as_recorded, recorded_calls
 from telecom_parity import Pair, in_solo_mode, port_text
 from tiny_telecom import lists
 
-from multigold.datasets import find_data, load_environment
+from multigold.benchmark_data import find_data, load_environment
 from multigold.environments.assertions import holds
-from multigold.environments.base import Environment, replay
+from multigold.environments.base import Environment
+from multigold.environments.replay import replay
 from multigold.errors import DataError
 from multigold.model.task import ToolCall
 from multigold.rescoring import rescore

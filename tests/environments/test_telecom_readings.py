@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 from tiny_telecom import agent, environment, user
 
-from multigold.admission import compile_golds
 from multigold.catalogues.decoding import read_form
 from multigold.catalogues.distinct import overlaps
-from multigold.catalogues.findings import Cursor, Finding
 from multigold.errors import CallError, GoldSetError
+from multigold.files.cursor import Cursor, Finding
 from multigold.model.gold import Actions, Assertions, GoldSet, Reading
 from multigold.model.task import Criteria, Task, ToolCall
 from multigold.model.trajectory import RecordedCall, Trajectory
 from multigold.model.verdict import Verdict
-from multigold.scoring import judge
+from multigold.scoring import compile_golds
+from multigold.scoring.judging import judge
 
 CARRIER = environment()
 STATED = [

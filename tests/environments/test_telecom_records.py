@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multigold.environments.base import RefusalError
 from multigold.environments.coercion import (
     FieldType,
     boolean,
@@ -23,6 +22,7 @@ from multigold.environments.coercion import (
     text,
 )
 from multigold.environments.telecom.records import APN_SETTINGS, date, moment
+from multigold.environments.tools import RefusalError
 
 REFUSED = "refused"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from multigold.benchmark_data import load_environment, load_tasks
 from multigold.catalogues import load_catalogue
-from multigold.datasets import load_environment, load_tasks
 from multigold.environments.base import Environment
 from multigold.errors import DataError
 from multigold.model.catalogue import Catalogue

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from airline_families import FAMILIES, Family
 
-from multigold.admission import CompiledGolds, compile_golds
-from multigold.environments.base import Environment, replay
+from multigold.environments.base import Environment
+from multigold.environments.replay import replay
 from multigold.model.catalogue import Catalogue
 from multigold.model.task import Task
+from multigold.scoring import CompiledGolds, compile_golds
 from multigold.state.database import EndState
 from multigold.state.delta import ABSENT, Change, Delta, diff
 

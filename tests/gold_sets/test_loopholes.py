@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from multigold.benchmark_data import load_policy
 from multigold.catalogues import load_catalogue
-from multigold.catalogues.policy import clause_text, is_label, policy_fingerprint, policy_lines
-from multigold.datasets import load_policy
 from multigold.errors import DataError
 from multigold.model.loophole import Loophole
+from multigold.policies.lines import clause_text, is_label, policy_fingerprint, policy_lines
 
 NAMES = ("tau2-airline", "tau2-retail")
 

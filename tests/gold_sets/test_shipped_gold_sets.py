@@ -7,18 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from multigold.admission import CompiledGolds, compile_golds
+from multigold.benchmark_data import load_environment, load_policy
 from multigold.catalogues import load_catalogue, shipped_catalogues
 from multigold.catalogues.lint import Surroundings, lint_directory
 from multigold.catalogues.loading import shipped_directory
-from multigold.datasets import load_environment, load_policy
-from multigold.environments.base import Environment, replay
+from multigold.environments.base import Environment
+from multigold.environments.replay import replay
 from multigold.errors import DataError
 from multigold.model.catalogue import Catalogue
 from multigold.model.gold import Actions, GoldSet, NegativeExample
 from multigold.model.task import Task
 from multigold.model.trajectory import RecordedCall, Trajectory
-from multigold.scoring import score
+from multigold.scoring import CompiledGolds, compile_golds
+from multigold.scoring.judging import score
 
 AIRLINE = load_catalogue("tau2-airline")
 

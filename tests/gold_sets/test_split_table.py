@@ -8,9 +8,9 @@ from types import ModuleType
 
 import pytest
 
-from multigold.aggregation import reward
 from multigold.environments.base import Environment
 from multigold.rescoring import rescore
+from multigold.stats.aggregation import reward
 
 
 @pytest.fixture(scope="module")

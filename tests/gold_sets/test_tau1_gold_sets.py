@@ -9,17 +9,18 @@ import airline_families as families
 import attrs
 import pytest
 
-from multigold.admission import CompiledGolds, compile_golds
+from multigold.benchmark_data import load_environment
 from multigold.catalogues import load_catalogue
 from multigold.catalogues.lint import Surroundings, lint_directory
 from multigold.catalogues.loading import shipped_directory
-from multigold.datasets import load_environment
-from multigold.environments.base import Environment, replay
+from multigold.environments.base import Environment
+from multigold.environments.replay import replay
 from multigold.model.gold import Actions, Reading
 from multigold.model.task import Task, ToolCall
 from multigold.model.trajectory import RecordedCall, Trajectory
 from multigold.readers.files import open_results
-from multigold.scoring import score
+from multigold.scoring import CompiledGolds, compile_golds
+from multigold.scoring.judging import score
 
 TAU1 = load_catalogue("tau1-airline")
 TAU2 = load_catalogue("tau2-airline")

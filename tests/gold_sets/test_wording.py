@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from multigold.benchmark_data import load_policy
 from multigold.catalogues.loading import shipped_directory
-from multigold.datasets import load_policy
 from multigold.readers.files import open_results
 from multigold.state.canonical import Json
 

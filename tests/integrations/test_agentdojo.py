@@ -17,7 +17,8 @@ import pytest
 
 import multigold
 from multigold.catalogues.lint import Surroundings, lint_directory
-from multigold.environments.base import Drafts, replay, step
+from multigold.environments.base import Drafts
+from multigold.environments.replay import replay, step
 from multigold.errors import CallError, MissingExtraError
 from multigold.integrations import agentdojo
 

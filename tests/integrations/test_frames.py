@@ -10,8 +10,8 @@ import pytest
 
 import multigold
 from multigold.errors import CallError, MissingExtraError
-from multigold.figures import FIELDS, Figure
 from multigold.integrations.frames import FIGURE_COLUMNS, VERDICT_COLUMNS, figure_frame, verdict_frame
+from multigold.stats.summary import FIELDS, Figure
 
 BEFORE = {"users": {"a": {"n": 1}}}
 GOLDS = multigold.GoldSet.from_databases(

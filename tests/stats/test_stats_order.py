@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from stats_samples import rows
 
 from multigold.stats.exact import exact_bootstrap_interval
-from multigold.stats.pairing import compare_agents
+from multigold.stats.item_diagnostics import suspicions
+from multigold.stats.loophole_sides import coherent_rate, side_counts, splits
+from multigold.stats.paired_comparison import compare_agents
+from multigold.stats.pass_at_k import pass_at_k, pass_hat_k, pass_hat_k_on_one_side, spread
 from multigold.stats.rates import success_rate
 from multigold.stats.reaggregation import reaggregate
-from multigold.stats.repeats import pass_at_k, pass_hat_k, pass_hat_k_on_one_side, spread
 from multigold.stats.resampling import bootstrap_gap, bootstrap_interval, generator, units
 from multigold.stats.rows import Row, by_agent, cells, leave_out, plain
-from multigold.stats.sides import coherent_rate, side_counts, splits
-from multigold.stats.suspicion import suspicions
 
 pytest.importorskip("numpy")
 

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from stats_samples import counted, runs
 
 from multigold.errors import CallError
+from multigold.stats.loophole_sides import take_sides
 from multigold.stats.reaggregation import reaggregate
 from multigold.stats.rows import leave_out
-from multigold.stats.sides import take_sides
 
 
 def test_leaving_tasks_out_lifts_agents_and_moves_ranks() -> None:

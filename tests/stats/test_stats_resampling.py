@@ -161,14 +161,14 @@ def test_what_needs_no_numpy_works_where_it_is_not_installed() -> None:
 import sys
 sys.modules["numpy"] = None
 from multigold.stats.exact import exact_bootstrap_gap, hypergeometric_overlap
-from multigold.stats.pairing import compare_agents
+from multigold.stats.paired_comparison import compare_agents
 from multigold.stats.rates import success_rate, wilson_interval
 from multigold.stats.reaggregation import reaggregate
-from multigold.stats.repeats import pass_at_k, pass_hat_k, pass_hat_k_on_one_side, spread
+from multigold.stats.pass_at_k import pass_at_k, pass_hat_k, pass_hat_k_on_one_side, spread
 from multigold.stats.resampling import units
 from multigold.stats.rows import Row
-from multigold.stats.sides import coherent_rate, side_counts, splits
-from multigold.stats.suspicion import suspicions
+from multigold.stats.loophole_sides import coherent_rate, side_counts, splits
+from multigold.stats.item_diagnostics import suspicions
 rows = [Row(agent=a, task=str(t), trial=i, reward=float((t + i) % 2)) for a in "ab" for t in range(5) for i in range(4)]
 own = [row for row in rows if row.agent == "a"]
 success_rate(rows), wilson_interval(1, 3), hypergeometric_overlap(population=50, marked=29, drawn=7, hits=7)

@@ -8,7 +8,8 @@ from typing import Any
 
 import attrs
 
-from multigold.environments.base import Environment, RefusalError, Tool
+from multigold.environments.base import Environment
+from multigold.environments.tools import RefusalError, Tool
 from multigold.state.database import Draft
 
 Json = Any

@@ -11,8 +11,8 @@ import attrs
 import kit_libraries
 import pytest
 
+from multigold.benchmark_data import load_environment
 from multigold.catalogues import load_catalogue
-from multigold.datasets import load_environment
 from multigold.environments.base import Environment
 from multigold.errors import CallError, DataError, GoldSetError
 from multigold.model.catalogue import Catalogue

@@ -12,8 +12,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
-from multigold.audit.orders import is_write
-from multigold.environments.base import Drafts, Environment, replay, step, tool_table
+from multigold.audit.golds.orders import is_write
+from multigold.environments.base import Drafts, Environment
+from multigold.environments.replay import replay, step
+from multigold.environments.tools import tool_table
 from multigold.model.task import ToolCall
 from multigold.state.canonical import Json
 from multigold.state.database import Database, Draft, EndState

@@ -14,7 +14,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from multigold.datasets import load_environment
+from multigold.benchmark_data import load_environment
 from multigold.errors import DataError
 
 ROOT = Path(__file__).resolve().parents[2]

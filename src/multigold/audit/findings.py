@@ -1,7 +1,7 @@
 """Findings of all audits: as plain data, counted, and set against a list of findings that were accepted before.
 
 A finding is the same record whether it was found in a catalogue's files or by an audit
-(`multigold.catalogues.findings.Finding`). What is accepted is named by code, task and place, so that a baseline file
+(`multigold.files.cursor.Finding`). What is accepted is named by code, task and place, so that a baseline file
 survives a change of words and does not hide a new fault at another place.
 """
 
@@ -15,8 +15,8 @@ from typing import Any
 
 import attrs
 
-from multigold.catalogues.findings import Cursor, Finding, Level
 from multigold.errors import CallError
+from multigold.files.cursor import Cursor, Finding, Level
 from multigold.state.canonical import Json, clone
 
 __all__ = [

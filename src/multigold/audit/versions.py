@@ -14,17 +14,19 @@ Where the change shows how a maintainer dealt with an ambiguous clause, it is na
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 import attrs
 
-from multigold.admission import benchmark_gold
-from multigold.audit.wording import new_sentences, refuses, requests, rewords, same_wording
-from multigold.catalogues.clauses import split_policy
-from multigold.environments.base import Environment, initial_state
+from multigold.benchmark_data.releases import TaskRelease, TaskVersion
+from multigold.environments.base import Environment
+from multigold.environments.replay import initial_state
 from multigold.model.task import Task, ToolCall, without_nulls
-from multigold.rewards import DEFAULT_BASIS
+from multigold.policies.clauses import split_policy
+from multigold.policies.wording import new_sentences, refuses, requests, rewords, same_wording
+from multigold.scoring import benchmark_gold
+from multigold.scoring.rewards import DEFAULT_BASIS
 from multigold.state.canonical import Json, canonical_text
 from multigold.state.database import EndState
 from multigold.state.delta import Delta, diff
@@ -52,44 +54,6 @@ FOR_READERS = frozenset({"description", "notes"})
 
 Strategy: TypeAlias = Literal["user_refuses", "user_requests", "gold_flipped"]
 FileStatus: TypeAlias = Literal["same", "differs", "not_given"]
-
-
-@attrs.frozen(kw_only=True)
-class TaskVersion:
-    """A task as one release has it, with what the scorer does not need.
-
-    Attributes:
-        task: The task.
-        assertions: Assertions in words, or on the state, as the benchmark writes them.
-        other_criteria: Members of the criteria that are none of these and not the gold.
-        description: What the task is for, for people.
-        notes: Anything else that it holds.
-    """
-
-    task: Task
-    assertions: Json = None
-    other_criteria: Json = None
-    description: Json = None
-    notes: Json = None
-
-
-@attrs.frozen(kw_only=True)
-class TaskRelease:
-    """The tasks of one release, and what else of it is at hand.
-
-    Attributes:
-        name: What to call it.
-        tasks: Task id to task.
-        policy: The policy's bytes; None where they are not at hand.
-        database: Fingerprint of the database; None where it is not at hand.
-        digest: SHA-256 of the task file; empty where there is none.
-    """
-
-    name: str
-    tasks: Mapping[str, TaskVersion]
-    policy: bytes | None = None
-    database: str | None = None
-    digest: str = ""
 
 
 @attrs.frozen(kw_only=True)

@@ -11,8 +11,8 @@ from typing import Any, cast, get_args
 
 import attrs
 
-from multigold.catalogues.findings import Cursor
 from multigold.errors import MultigoldError
+from multigold.files.cursor import Cursor
 from multigold.model.gold import (
     Actions,
     AllOf,

@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from multigold.admission import Admitted, CompiledGolds
 from multigold.model.gold import Pattern
+from multigold.scoring import Admitted, CompiledGolds
 from multigold.state.canonical import Json, same
 
 Kind: TypeAlias = Literal["shared", "undecided"]

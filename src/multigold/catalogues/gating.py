@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from multigold.admission import CompiledGolds
-from multigold.environments.base import Environment, Tool
+from multigold.environments.base import Environment
+from multigold.environments.tools import Tool
 from multigold.model.gold import AllOf, CallEvidence, Evidence, Reading
+from multigold.scoring import CompiledGolds
 
 
 def ungated(golds: CompiledGolds, environment: Environment | None) -> Iterator[tuple[int, Reading]]:

@@ -11,18 +11,19 @@ from pathlib import Path
 
 import attrs
 
-from multigold.admission import Admitted, CompiledGolds, admitted_states, compile_golds
 from multigold.catalogues.distinct import Overlap, overlaps
-from multigold.catalogues.findings import Finding, Level
 from multigold.catalogues.gating import ungated
 from multigold.catalogues.loading import decode_catalogue, duplicate_keys, read_files
-from multigold.catalogues.policy import clause_text, policy_fingerprint
 from multigold.catalogues.schema import pattern_schema_fault, schema_findings
-from multigold.environments.base import Environment, initial_state, state_after_history
+from multigold.environments.base import Environment
+from multigold.environments.replay import initial_state, state_after_history
 from multigold.errors import MultigoldError
+from multigold.files.cursor import Finding, Level
 from multigold.model.catalogue import Catalogue
 from multigold.model.gold import AllOf, AnyOf, CallEvidence, Form, GoldSet, Pattern, Reading
 from multigold.model.task import Task
+from multigold.policies.lines import clause_text, policy_fingerprint
+from multigold.scoring import Admitted, CompiledGolds, admitted_states, compile_golds
 from multigold.state.database import EndState
 
 

@@ -23,8 +23,8 @@ from typing import NoReturn
 import attrs
 
 from multigold.catalogues.decoding import read_clauses, read_gold_set, read_loopholes
-from multigold.catalogues.findings import Cursor, Finding
 from multigold.errors import CallError, GoldSetError
+from multigold.files.cursor import Cursor, Finding
 from multigold.model.catalogue import Catalogue
 from multigold.model.gold import GoldSet
 from multigold.state.canonical import Json

@@ -6,29 +6,21 @@ people who write catalogues with other tools, and a second opinion in lint.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from multigold.catalogues.findings import Finding
+from multigold.files.cursor import Finding
+from multigold.files.schemas import document_schema
 from multigold.state.canonical import Json
 from multigold.state.delta import join_pointer
 
 SCHEMAS: Mapping[str, str] = {
-    "catalogue.json": "catalogue.schema.json",
-    "clauses.json": "clauses.schema.json",
+    "catalogue.json": "catalogue",
+    "clauses.json": "clauses",
 }
 """File of a catalogue to its schema; all other files are gold sets."""
 
-GOLD_SET_SCHEMA = "gold-set.schema.json"
-
-
-def load_schema(name: str) -> dict[str, Json]:
-    """Return one of the published schemas, such as `gold-set.schema.json`."""
-    path = Path(__file__).parent / "schemas" / name
-    schema: dict[str, Json] = json.loads(path.read_text(encoding="utf-8"))
-    return schema
+GOLD_SET_SCHEMA = "gold-set"
 
 
 def schema_findings(documents: Mapping[str, Json]) -> Iterator[Finding]:
@@ -41,7 +33,7 @@ def schema_findings(documents: Mapping[str, Json]) -> Iterator[Finding]:
     for file, document in documents.items():
         name = SCHEMAS.get(file, GOLD_SET_SCHEMA)
         if name not in validators:
-            validators[name] = _validator(load_schema(name))
+            validators[name] = _validator(document_schema(name))
         for error in validators[name].iter_errors(document):
             path = join_pointer(str(part) for part in error.absolute_path)
             yield Finding(code="schema", where=f"{file}: {path or '/'}", sentence=_short(error.message))

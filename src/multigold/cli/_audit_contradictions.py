@@ -7,17 +7,17 @@ from typing import Any
 
 import click
 
-from multigold.audit.contradictions import (
+from multigold.audit.golds.contradictions import (
     Contradiction,
     computed_positions,
     contradictions_json,
     find_contradictions,
     stated_positions,
 )
-from multigold.audit.releases import domain_of, read_release
+from multigold.benchmark_data import KNOWN_RELEASES, load_environment
+from multigold.benchmark_data.releases import domain_of, read_release
 from multigold.catalogues import load_catalogue, shipped_catalogues
 from multigold.cli._common import print_all, write_json
-from multigold.datasets import KNOWN_RELEASES, load_environment
 from multigold.errors import CallError
 from multigold.model.catalogue import Catalogue
 

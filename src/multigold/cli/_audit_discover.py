@@ -8,9 +8,9 @@ from typing import Any
 import attrs
 import click
 
-from multigold.audit.discover import Discoveries, discover
-from multigold.audit.runs import audited_runs
-from multigold.audit.stubs import write_stubs
+from multigold.audit.runs.discover import Discoveries, discover
+from multigold.audit.runs.judged import audited_runs
+from multigold.audit.runs.stubs import write_stubs
 from multigold.cli._common import (
     RESULTS,
     left_out_lines,

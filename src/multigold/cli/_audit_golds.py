@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from multigold.audit.findings import baseline_json, read_baseline, set_apart
-from multigold.audit.gold_checks import CODES
-from multigold.audit.golds import Audit, audit_golds, document
-from multigold.audit.sources import Setting, open_target, own_environments
+from multigold.audit.golds.auditing import Audit, audit_golds, document
+from multigold.audit.golds.checks import CODES
+from multigold.audit.golds.sources import Setting, open_target, own_environments
 from multigold.cli._common import output_width, write_json
 from multigold.rendering.golds import audit_lines
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
-from multigold.audit.hints import Hint, find_hints
-from multigold.audit.policy import ClauseChange, PolicyAudit, bring_up_to_date, candidates, progress
-from multigold.audit.policy_records import audit_document, catalogue_stub, read_policy_audit, write_policy_audit
-from multigold.audit.record_files import write_records
+from multigold.benchmark_data import DATASETS, load_policy
 from multigold.catalogues import load_catalogue
-from multigold.catalogues.clauses import split_policy
 from multigold.cli._common import print_all, write_json
-from multigold.datasets import DATASETS, load_policy
 from multigold.errors import CallError
+from multigold.files.records import write_records
+from multigold.policies.audit import ClauseChange, PolicyAudit, bring_up_to_date, candidates, progress
+from multigold.policies.audit_records import audit_document, catalogue_stub, read_policy_audit, write_policy_audit
+from multigold.policies.clauses import split_policy
+from multigold.policies.hints import Hint, find_hints
 
 
 @click.command(name="policy")

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from multigold.audit.runs import AuditedRun, LeftOut, audited_runs
-from multigold.audit.trace_records import read_trace_audit, trace_document, write_trace_audit
-from multigold.audit.traces import TraceAudit, audit_traces
+from multigold.audit.runs.judged import AuditedRun, LeftOut, audited_runs
+from multigold.audit.runs.trace_records import read_trace_audit, trace_document, write_trace_audit
+from multigold.audit.runs.traces import TraceAudit, audit_traces
 from multigold.cli._common import (
     RESULTS,
     left_out_lines,

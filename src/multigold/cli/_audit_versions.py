@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from multigold.audit.releases import domain_of, read_releases
 from multigold.audit.versions import PARTS, VersionDiff, compare_releases
+from multigold.benchmark_data import load_environment
+from multigold.benchmark_data.releases import domain_of, read_releases
 from multigold.catalogues import load_catalogue
 from multigold.cli._common import print_all, write_json
-from multigold.datasets import load_environment
 from multigold.environments.base import Environment
 from multigold.errors import CallError, DataError
 from multigold.stats.exact import Overlap

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import click
 
+from multigold.benchmark_data import load_policy
 from multigold.catalogues.loading import (
     load_catalogue,
     load_gold_sets,
     shipped_catalogues,
     shipped_directory,
 )
-from multigold.catalogues.policy import clause_text, policy_fingerprint
-from multigold.datasets import load_policy
 from multigold.errors import CallError, DataError
 from multigold.model.catalogue import Catalogue
 from multigold.model.gold import GoldSet, Reading
 from multigold.model.loophole import Loophole
+from multigold.policies.lines import clause_text, policy_fingerprint
 from multigold.state.explain import printable
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
-from multigold.aggregation import STRATA
 from multigold.errors import CallError, MultigoldError
+from multigold.files.writing import stream_to
 from multigold.readers import find_sources
 from multigold.rescoring import FileReport, Options, Progress
 from multigold.state.equivalence import EQUIVALENCES
+from multigold.stats.aggregation import STRATA
 
 if TYPE_CHECKING:
     from multigold.rescoring.checking import Check
@@ -179,27 +180,10 @@ def opened_for_writing(path: Path) -> Iterator[TextIO]:
         return
     refuse_input(path)
     try:
-        with _stream_to(path) as stream:
+        with stream_to(path) as stream:
             yield stream
     except OSError as error:
         raise MultigoldError(f"it cannot be written: {error.strerror}", where=str(path)) from error
-
-
-@contextmanager
-def _stream_to(path: Path) -> Iterator[TextIO]:
-    if path.is_dir() or (path.exists() and (not path.is_file() or path.is_relative_to("/dev"))):
-        with path.open("w", encoding="ascii") as stream:
-            yield stream
-        return
-    target = path.resolve()
-    part = target.with_name(f"{target.name}.part")
-    try:
-        with part.open("w", encoding="ascii") as stream:
-            yield stream
-        part.replace(target)
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
 
 
 def refuse_input(path: Path) -> None:

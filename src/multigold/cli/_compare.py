@@ -7,15 +7,15 @@ from typing import Any
 
 import click
 
-from multigold.aggregation import Summary
 from multigold.cli._common import make_options, print_all, scoring_options, strata_option, write_json
 from multigold.cli._statistics import figure_options
 from multigold.errors import CallError
-from multigold.figures import rows_of
 from multigold.rescoring import paper_split, rescore
-from multigold.stats.pairing import compare_agents
+from multigold.stats.aggregation import Summary
+from multigold.stats.paired_comparison import compare_agents
 from multigold.stats.resampling import generator
 from multigold.stats.rows import Row, by_agent, plain
+from multigold.stats.summary import rows_of
 
 
 @click.command(name="compare")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from multigold.datasets import DATASETS, FileState, fetch, fetched_files, find_data
+from multigold.benchmark_data import DATASETS, FileState, fetch, fetched_files, find_data
 from multigold.errors import DataError
 from multigold.state.explain import printable
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from multigold.cli._common import write_json
-from multigold.databases import read_tables
 from multigold.errors import CallError
+from multigold.files.databases import read_tables
 from multigold.state.delta import diff
 
 

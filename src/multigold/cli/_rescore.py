@@ -11,7 +11,6 @@ import attrs
 import click
 from click.core import ParameterSource
 
-from multigold.aggregation import Report, Summary
 from multigold.cli._common import (
     RESULTS,
     make_options,
@@ -27,6 +26,7 @@ from multigold.cli._common import (
 from multigold.errors import CallError
 from multigold.model.verdict import Verdict
 from multigold.rescoring import FileReport, Options, in_force, paper_split, strata_note, stream
+from multigold.stats.aggregation import Report, Summary
 
 if TYPE_CHECKING:
     from multigold.rendering.document import DocumentWriter

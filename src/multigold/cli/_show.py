@@ -20,7 +20,7 @@ from multigold.errors import CallError
 from multigold.model.verdict import Verdict
 from multigold.rendering.calls import call_heading, call_lines, call_notes
 from multigold.rescoring import FileReport
-from multigold.rescoring.calls import CallKind, FollowedRun, followed_runs
+from multigold.rescoring.run_calls import CallKind, FollowedRun, followed_runs
 from multigold.state.explain import printable
 
 

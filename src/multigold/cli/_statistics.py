@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from multigold.aggregation import COLUMNS, Summary
 from multigold.cli._common import (
     RESULTS,
     left_out_lines,
@@ -21,9 +20,10 @@ from multigold.cli._common import (
     strata_option,
     write_json,
 )
-from multigold.figures import Settings, figures, rows_of
 from multigold.rescoring import paper_split, rescore, strata_note
+from multigold.stats.aggregation import COLUMNS, Summary
 from multigold.stats.rows import MISSING
+from multigold.stats.summary import Settings, figures, rows_of
 
 
 def figure_options(command: Any) -> Any:

@@ -8,14 +8,14 @@ from types import MappingProxyType
 
 import click
 
-from multigold.audit.sources import own_environments, read_tasks_at
-from multigold.catalogues.findings import Finding
+from multigold.audit.golds.sources import own_environments, read_tasks_at
+from multigold.benchmark_data import KNOWN_RELEASES, LOCAL, load_environment, load_policy, load_tasks
 from multigold.catalogues.lint import Surroundings, lint_directory
 from multigold.catalogues.loading import catalogue_directories, decode_catalogue, read_files, shipped_directory
 from multigold.cli._common import write_json
-from multigold.datasets import KNOWN_RELEASES, LOCAL, load_environment, load_policy, load_tasks
 from multigold.environments.base import Environment
 from multigold.errors import CallError, DataError
+from multigold.files.cursor import Finding
 from multigold.model.task import Task
 from multigold.state.explain import printable
 

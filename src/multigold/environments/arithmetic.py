@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from multigold.environments.base import RefusalError
+from multigold.environments.tools import RefusalError
 from multigold.state.canonical import Json
 
 Number: TypeAlias = int | float

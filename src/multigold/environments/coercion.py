@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from multigold.environments.base import RefusalError
+from multigold.environments.tools import RefusalError
 from multigold.state.canonical import Json, clone
 
 FieldType: TypeAlias = Callable[[Json], Json]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
-from multigold.environments.base import Environment, Invariant, RefusalError, Tool, ToolFunction
+from multigold.environments.base import Environment
+from multigold.environments.tools import Invariant, RefusalError, Tool, ToolFunction
 from multigold.state.canonical import Json
 from multigold.state.conventions import Conventions
 from multigold.state.database import Database, Draft, EndState, same_record

@@ -1,4 +1,4 @@
-"""Environments from plain functions on a dictionary.
+"""Tools from plain functions on a dictionary.
 
 Whoever has tools already has functions such as `refund(data, order_id)` that read and write a dictionary. They work as
 they are: each call gets a deep copy of the whole state, and the copy is compared with the state afterwards. That is
@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any, TypeAlias
 
-from multigold.environments.base import Assertion, Environment, Tool, ToolFunction, ToolKind
+from multigold.environments.tools import Assertion, Tool, ToolFunction, ToolKind
 from multigold.errors import CallError
 from multigold.state.canonical import Json
-from multigold.state.database import GONE, WHOLE, Database, Draft, EndState, same_record
+from multigold.state.database import GONE, WHOLE, Database, Draft, same_record
 
 PlainFunction: TypeAlias = Callable[..., Any]
 """`function(data, **arguments) -> observation`; may write to `data`, and raises to refuse."""
@@ -26,50 +26,13 @@ Functions: TypeAlias = Mapping[ToolKind, Iterable[PlainFunction]]
 """Plain functions by what they do: `{"read": [...], "write": [...]}`; each becomes the tool of its name."""
 
 
-def environment_from_functions(
-    name: str,
-    initial: Mapping[str, Json],
-    functions: Functions,
-    *,
-    user_initial: Mapping[str, Json] | None = None,
-    user_functions: Functions | None = None,
-    assertions: Iterable[PlainFunction] = (),
-    **settings: Any,
-) -> Environment:
-    """Return an environment whose tools are plain functions on a dictionary.
-
-    Args:
-        name: The environment's name.
-        initial: The state that every task starts in: `{table: {record id: record}}`.
-        functions: The agent's functions.
-        user_initial: The user's own state, where there is one.
-        user_functions: The simulated user's functions; they work on the user's own state, where there is one.
-        assertions: Predicates, `function(data, **arguments) -> bool`, of either side.
-        settings: Other attributes of `Environment`, such as `conventions` and `invariants`.
-
-    Raises:
-        CallError: Where a function cannot be a tool.
-        StateError: Where the initial state is not JSON.
-    """
-    agent, user = dict(initial), None if user_initial is None else dict(user_initial)
-    tables = _tables(agent)
-    user_tables = tables if user is None else _tables(user)
-    return Environment(
-        name=name,
-        initial=EndState(Database.from_json(agent), user=None if user is None else Database.from_json(user)),
-        tools=_tools(functions, tables),
-        user_tools=_tools(user_functions or {}, user_tables),
-        assertions={f.__name__: _assertion(f, (*tables, *user_tables)) for f in assertions},
-        **settings,
-    )
-
-
-def _tables(data: Mapping[str, Json]) -> tuple[str, ...]:
+def table_names(data: Mapping[str, Json]) -> tuple[str, ...]:
     """Return the names of the tables: a database forgets empty ones, and functions expect to find them."""
     return tuple(name for name, value in data.items() if isinstance(value, dict))
 
 
-def _tools(functions: Functions, tables: Iterable[str]) -> dict[str, Tool]:
+def plain_tools(functions: Functions, tables: Iterable[str]) -> dict[str, Tool]:
+    """Return the tools that plain functions make, each of its function's name."""
     return {
         function.__name__: Tool(name=function.__name__, function=on_a_copy(function, tables), kind=kind)
         for kind, group in functions.items()
@@ -103,7 +66,8 @@ def on_a_copy(function: PlainFunction, tables: Iterable[str] = ()) -> ToolFuncti
     return tool
 
 
-def _assertion(function: PlainFunction, tables: Iterable[str]) -> Assertion:
+def plain_assertion(function: PlainFunction, tables: Iterable[str]) -> Assertion:
+    """Return a predicate on a draft that runs a plain one on a copy of the state."""
     empty = tuple(dict.fromkeys(tables))
     return lambda draft, **arguments: bool(function(plain_data(draft.freeze(), empty), **arguments))
 

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from multigold.environments.base import RefusalError, Tool, ToolFunction, ToolKind, tool_table
+from multigold.environments.tools import RefusalError, Tool, ToolFunction, ToolKind, tool_table
 from multigold.state.canonical import Json
 from multigold.state.database import Draft
 

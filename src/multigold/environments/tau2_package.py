@@ -21,8 +21,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from multigold.environments.base import Assertion, Drafts, Environment, Tool, ToolFunction, ToolKind
+from multigold.environments.base import Drafts, Environment
 from multigold.environments.plain import plain_data, take_over
+from multigold.environments.tools import Assertion, Tool, ToolFunction, ToolKind
 from multigold.errors import DataError, EnvironmentNotFoundError
 from multigold.model.task import Requestor
 from multigold.state.canonical import Json

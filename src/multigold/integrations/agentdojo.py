@@ -30,7 +30,8 @@ from typing import Any, get_args, get_origin
 
 import attrs
 
-from multigold.environments.base import Environment, ToolKind
+from multigold.environments.base import Environment
+from multigold.environments.tools import ToolKind
 from multigold.errors import CallError, MissingExtraError
 from multigold.model.task import Criteria, Task, ToolCall
 from multigold.model.trajectory import Message, Recorded, RecordedCall, Trajectory

@@ -13,9 +13,9 @@ from importlib import import_module
 from typing import Any, Final, Literal, TypeAlias
 
 from multigold.errors import CallError, MissingExtraError
-from multigold.figures import Figure
 from multigold.model.verdict import Verdict
 from multigold.state.canonical import Json
+from multigold.stats.summary import Figure
 
 Library: TypeAlias = Literal["pandas", "polars"]
 Kind: TypeAlias = Literal["text", "truth", "whole", "number"]
@@ -58,7 +58,7 @@ FIGURE_COLUMNS: Final[Mapping[str, Kind]] = {
     **dict.fromkeys(("numerator", "denominator"), "whole"),
     **dict.fromkeys(("method", "note"), "text"),
 }
-"""The columns of `figure_frame`: the fields of `multigold.figures.Figure`."""
+"""The columns of `figure_frame`: the fields of `multigold.stats.summary.Figure`."""
 
 _PANDAS: Final[Mapping[Kind, str]] = {"text": "string", "truth": "boolean", "whole": "Int64", "number": "Float64"}
 _POLARS: Final[Mapping[Kind, str]] = {"text": "String", "truth": "Boolean", "whole": "Int64", "number": "Float64"}

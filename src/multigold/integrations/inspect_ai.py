@@ -20,7 +20,7 @@ from multigold.model.task import Task
 from multigold.model.trajectory import Trajectory
 from multigold.model.verdict import Verdict
 from multigold.rendering.document import rewards_json, verdict_json
-from multigold.scoring import score
+from multigold.scoring.judging import score
 
 if TYPE_CHECKING:
     from inspect_ai.scorer import Score, Scorer

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from multigold.model.verdict import Comparison, Verdict
 from multigold.state.explain import explain_delta, printable
+
+if TYPE_CHECKING:
+    from multigold.model.verdict import Comparison, Verdict
 
 
 def explain_verdict(verdict: Verdict, *, limit: int = 30) -> str:

@@ -11,7 +11,6 @@ import codecs
 import hashlib
 import json
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
@@ -20,10 +19,10 @@ import msgspec
 
 from multigold.errors import ResultsError
 from multigold.readers.base import MAX_WHOLE_BYTES
-from multigold.state.canonical import MAX_DEPTH, Json
+from multigold.state.canonical import Json
+from multigold.state.json_values import SURROGATE
 
 _T = TypeVar("_T")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE: Final = b" \t\r\n"
 NULL: Final = msgspec.Raw(b"null")
 
@@ -205,54 +204,11 @@ def _broken(text: bytes, name: str, error: Exception, fault: ValueError) -> Resu
 def _strict(value: Json) -> Json:
     """Return a value that strict JSON can hold."""
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
+        return SURROGATE.sub("\ufffd", value)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, list):
         return [_strict(item) for item in value]
     if isinstance(value, dict):
         return {_strict(key): _strict(item) for key, item in value.items()}
-    return value
-
-
-_CONTAINERS: Final = frozenset({dict, list})
-
-
-def is_too_deep(value: Json, limit: int = MAX_DEPTH) -> bool:
-    """Tell whether a JSON value (a decoder's) is nested deeper than `limit`, 1 or more, without recursion."""
-    if type(value) not in _CONTAINERS or not _holds_containers(value):
-        return False  # as nearly all are: flat
-    level = [value]
-    for _ in range(limit):
-        if not level:
-            return False
-        below = [container.values() if type(container) is dict else container for container in level]
-        level = [item for items in below for item in items if type(item) in _CONTAINERS]
-    return bool(level)
-
-
-def _holds_containers(container: Json) -> bool:
-    return not _CONTAINERS.isdisjoint(map(type, container.values() if type(container) is dict else container))
-
-
-def sound(value: Json) -> Json:
-    """Return a value from Python's own JSON decoder made strict.
-
-    Raises:
-        ValueError: Where it is nested deeper than states may be, or holds a number that is not finite.
-    """
-    if is_too_deep(value):
-        raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
-    return _finite(value)
-
-
-def _finite(value: Json) -> Json:
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{value} is not a JSON number")
-    if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    if isinstance(value, dict):
-        return {_finite(key): _finite(item) for key, item in value.items()}
     return value

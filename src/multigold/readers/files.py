@@ -17,8 +17,8 @@ from typing import IO, TYPE_CHECKING, Any, Final, Literal
 
 import attrs
 
-from multigold.bounded import read_at_most
 from multigold.errors import CallError, ResultsError
+from multigold.files.reading import read_at_most
 from multigold.readers.base import MAX_FILE_BYTES, MAX_WHOLE_BYTES, ReadOptions, ResultsFile
 from multigold.readers.decoding import Document, read_document
 from multigold.readers.folder import Folder

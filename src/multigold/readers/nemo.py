@@ -25,12 +25,13 @@ from multigold.model.task import Criteria, Requestor, Task, ToolCall
 from multigold.model.trajectory import Recorded, RecordedCall, Trajectory
 from multigold.model.verdict import Reason
 from multigold.readers.base import ReadOptions, ResultsFile, Run, Runs, stem
-from multigold.readers.decoding import is_too_deep, sha256
+from multigold.readers.decoding import sha256
 from multigold.readers.folder import Folder
 from multigold.readers.simulation import RawMessage, reward_number, transcribe, word
 from multigold.readers.talk import Transcript, read_arguments
 from multigold.readers.tasks import id_text
 from multigold.state.canonical import Json, digest
+from multigold.state.json_values import is_too_deep
 
 _METRICS: Final = "metrics.json"
 _PROMPT: Final = "scenario_config/user_prompt.txt"

@@ -14,8 +14,8 @@ import attrs
 
 from multigold.model.task import Requestor, ToolCall
 from multigold.model.trajectory import Message, RecordedCall, content_text
-from multigold.readers.decoding import is_too_deep, sound
 from multigold.state.canonical import Json
+from multigold.state.json_values import is_too_deep, sound
 
 
 @attrs.frozen(kw_only=True)

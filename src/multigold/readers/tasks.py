@@ -10,9 +10,10 @@ import msgspec
 
 from multigold.model.task import Criteria, Task, ToolCall
 from multigold.readers.base import AcceptableOutcome, KnownTasks
-from multigold.readers.decoding import decoded, is_too_deep
+from multigold.readers.decoding import decoded
 from multigold.readers.talk import read_call
 from multigold.state.canonical import Json
+from multigold.state.json_values import is_too_deep
 
 _MOST_WARNINGS = 5
 

@@ -22,12 +22,13 @@ from multigold.model.task import Criteria, Task, ToolCall
 from multigold.model.trajectory import Recorded, Trajectory
 from multigold.model.verdict import Reason
 from multigold.readers.base import ReadOptions, ResultsFile, Run, Runs, stem
-from multigold.readers.decoding import Document, decoded, is_too_deep, sound
+from multigold.readers.decoding import Document, decoded
 from multigold.readers.domains import guess_domain, guessed
 from multigold.readers.simulation import RawMessage, number, reward_number, transcribe, word
 from multigold.readers.talk import Talk, Transcript, read_arguments
 from multigold.readers.tasks import id_text, shortened
 from multigold.state.canonical import Json
+from multigold.state.json_values import is_too_deep, sound
 
 _ACTION: Final = "Action:"
 _OUTPUT: Final = "API output: "

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
-from multigold.rescoring.calls import CallKind, FollowedCall, counts
+from multigold.rescoring.run_calls import CallKind, FollowedCall, counts
 from multigold.state.canonical import Json
 from multigold.state.explain import printable
 

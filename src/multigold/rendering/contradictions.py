@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from multigold.audit.contradictions import Contradiction, Stand
+from multigold.audit.golds.contradictions import Contradiction, Stand
 from multigold.model.catalogue import Catalogue
 from multigold.state.explain import printable
 

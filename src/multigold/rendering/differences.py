@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from importlib import resources
-from typing import Any, Literal
+from typing import Literal
 
-from multigold.databases import TableSet
+from multigold.files.databases import TableSet
 from multigold.state.canonical import Json
 from multigold.state.database import GONE, Database, same_record
 from multigold.state.delta import Delta
 from multigold.state.explain import explain_delta, printable
 
 SCHEMA = "multigold/diff/1"
-"""Name and version of the document's form; the schema itself ships as `rendering/schemas/diff.schema.json`."""
+"""Name and version of the document's form; the schema itself ships as `schemas/diff.schema.json`."""
 
 
 def difference_lines(before: TableSet, after: TableSet, delta: Delta, *, limit: int) -> Iterator[str]:
@@ -47,7 +45,7 @@ def table_counts(before: Database, after: Database) -> dict[str, dict[Literal["a
 
 
 def difference_json(names: tuple[str, str], before: TableSet, after: TableSet, delta: Delta) -> dict[str, Json]:
-    """Return the whole of a comparison as plain data that validates against `difference_schema()`.
+    """Return the whole of a comparison as plain data that validates against `document_schema("diff")`.
 
     Args:
         names: What the two are called.
@@ -75,10 +73,3 @@ def _described(name: str, tables: TableSet) -> dict[str, Json]:
         "keys": dict(tables.keys),
         "numbered": list(tables.numbered),
     }
-
-
-def difference_schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of `difference_json`."""
-    text = resources.files("multigold.rendering").joinpath("schemas/diff.schema.json").read_text(encoding="utf-8")
-    schema: dict[str, Any] = json.loads(text)
-    return schema

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from importlib import resources
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from multigold.aggregation import Report
 from multigold.model.verdict import Nearest, Rewards, Verdict
 from multigold.readers import verdicts as verdict_files
 from multigold.rescoring import FileReport, Options, Rescoring, provenance
 from multigold.state.canonical import Json
+from multigold.stats.aggregation import Report
 
 if TYPE_CHECKING:
     from multigold.rescoring.checking import Check
 
 SCHEMA = verdict_files.SCHEMA
-"""Name and version of the document's form; the schema itself ships as `rendering/schemas/rescore.schema.json`."""
+"""Name and version of the document's form; the schema itself ships as `schemas/rescore.schema.json`."""
 
 
 def document(rescoring: Rescoring, report: Report) -> dict[str, Json]:
-    """Return the whole of a rescoring as plain data that validates against `rescore_schema()`."""
+    """Return the whole of a rescoring as plain data that validates against `document_schema("rescore")`."""
     return {
         "schema": SCHEMA,
         "provenance": provenance(rescoring.options, rescoring.files),
@@ -143,13 +142,6 @@ def check_json(checks: Iterable[Check]) -> dict[str, Json]:
             for check in checks
         ],
     }
-
-
-def rescore_schema() -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of `document`."""
-    text = resources.files("multigold.rendering").joinpath("schemas/rescore.schema.json").read_text(encoding="utf-8")
-    schema: dict[str, Any] = json.loads(text)
-    return schema
 
 
 def dumps(value: Json) -> Iterator[str]:

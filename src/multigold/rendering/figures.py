@@ -6,12 +6,12 @@ import csv
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from multigold.figures import FIELDS, Figure, Settings
 from multigold.rescoring import FileReport, Options, provenance
 from multigold.state.canonical import Json
 from multigold.state.explain import printable
-from multigold.stats.pairing import PairedComparison
+from multigold.stats.paired_comparison import PairedComparison
 from multigold.stats.rows import plain
+from multigold.stats.summary import FIELDS, Figure, Settings
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

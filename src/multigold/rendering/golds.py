@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from multigold.audit.findings import Finding, Sorted, counts_by_code
-from multigold.audit.gold_checks import CODES
-from multigold.audit.golds import Audit
+from multigold.audit.golds.auditing import Audit
+from multigold.audit.golds.checks import CODES
 from multigold.state.explain import printable
 
 FEW_TASKS = 5

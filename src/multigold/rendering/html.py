@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from multigold.aggregation import BASELINES, HEADINGS, Report, percent_text, rate_text
 from multigold.errors import MissingExtraError
 from multigold.model.verdict import Verdict, is_success
 from multigold.rescoring import FileReport, Options, provenance
+from multigold.stats.aggregation import BASELINES, HEADINGS, Report, percent_text, rate_text
 
 MAX_SHOWN = 500
 """Runs whose readings are shown in full; a page with more is of no use to anybody."""

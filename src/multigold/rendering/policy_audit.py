@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from multigold.audit.hints import Hint
-from multigold.audit.policy import TESTS, Candidate, ClauseChange, ClauseRecord, PolicyAudit, Progress
+from multigold.policies.audit import TESTS, Candidate, ClauseChange, ClauseRecord, PolicyAudit, Progress
+from multigold.policies.hints import Hint
 from multigold.state.explain import printable
 
 if TYPE_CHECKING:

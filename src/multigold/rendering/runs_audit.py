@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from multigold.audit.clusters import Cluster
-from multigold.audit.discover import Discoveries, Discovery
-from multigold.audit.traces import TaskSummary, TraceAudit, TraceRecord, standing_of, summarise_traces
+from multigold.audit.runs.clusters import Cluster
+from multigold.audit.runs.discover import Discoveries, Discovery
+from multigold.audit.runs.traces import TaskSummary, TraceAudit, TraceRecord, standing_of, summarise_traces
 from multigold.state.canonical import Json, canonical_text
 from multigold.state.explain import explain_delta, printable
 

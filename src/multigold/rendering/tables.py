@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from multigold.aggregation import BASELINES, Group, Report, cells_of, headings_of, text_table, titled
 from multigold.rescoring import FileReport
 from multigold.state.explain import printable
+from multigold.stats.aggregation import BASELINES, Group, Report, cells_of, headings_of, text_table, titled
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType

@@ -15,7 +15,7 @@ from multigold.rescoring.batch import (
     stream,
     summarise,
 )
-from multigold.rescoring.desk import Desk, Place, acceptable_gold_set, judge_run, named
+from multigold.rescoring.context import Desk, Place, acceptable_gold_set, judge_run, named
 from multigold.rescoring.options import FileReport, Options, Rescoring, provenance
 
 __all__ = [

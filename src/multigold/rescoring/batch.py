@@ -16,17 +16,17 @@ from pathlib import Path
 
 import attrs
 
-from multigold.aggregation import Report, Summary, summarise_verdicts
 from multigold.catalogues.loading import load_catalogue, load_gold_sets, shipped_catalogues
 from multigold.errors import CallError
 from multigold.model.verdict import Reason, Verdict
 from multigold.readers import ResultsFile, Source, find_sources
-from multigold.rescoring.desk import Desk, Place, judge_run, named, unscored_run
-from multigold.rescoring.forms import holds_verdicts
-from multigold.rescoring.going_on import each_source
+from multigold.rescoring.context import Desk, Place, judge_run, named, unscored_run
+from multigold.rescoring.format_kinds import holds_verdicts
+from multigold.rescoring.keep_going import each_source
+from multigold.rescoring.nemo.rates import VoiceRates
 from multigold.rescoring.options import FileReport, Options, Rescoring
-from multigold.rescoring.voice_rates import VoiceRates
 from multigold.rescoring.workers import Crew
+from multigold.stats.aggregation import Report, Summary, summarise_verdicts
 
 Progress = Callable[[str, int], None]
 """`progress(file name, runs done)`, called after each run."""
@@ -257,7 +257,7 @@ def _without_catalogue(place: Place, options: Options) -> Iterator[str]:
 
 
 def summarise(rescoring: Rescoring | Iterable[Verdict]) -> Report:
-    """Count verdicts: per agent and stratum, and per task; see `multigold.aggregation.Report`.
+    """Count verdicts: per agent and stratum, and per task; see `multigold.stats.aggregation.Report`.
 
     Args:
         rescoring: What `rescore` returned, or verdicts of any origin.

@@ -10,12 +10,12 @@ from pathlib import Path
 import attrs
 
 from multigold.errors import CallError
-from multigold.following import follow
 from multigold.model.verdict import Verdict
 from multigold.readers import ResultsFile, Run, Source, find_sources
-from multigold.rescoring.desk import Desk, Place, judge_run, unscored_run
-from multigold.rescoring.going_on import each_source
+from multigold.rescoring.context import Desk, Place, judge_run, unscored_run
+from multigold.rescoring.keep_going import each_source
 from multigold.rescoring.options import FileReport, Options
+from multigold.scoring.replayed_run import follow
 from multigold.state.canonical import Json
 from multigold.state.database import GONE, EndState
 

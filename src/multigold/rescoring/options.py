@@ -8,11 +8,11 @@ from pathlib import Path
 import attrs
 
 from multigold._version import __version__
-from multigold.aggregation import StrataOption
 from multigold.environments.lookup import IdLookup
 from multigold.model.verdict import Verdict
 from multigold.state.canonical import Json
 from multigold.state.equivalence import check_names
+from multigold.stats.aggregation import StrataOption
 
 
 @attrs.frozen(kw_only=True)

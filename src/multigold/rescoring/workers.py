@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from multigold.errors import CallError
 from multigold.model.verdict import Verdict
 from multigold.readers import Run, Source
-from multigold.rescoring.desk import Desk, Place, judge_run
+from multigold.rescoring.context import Desk, Place, judge_run
 from multigold.rescoring.options import Options
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from itertools import combinations
 
 import attrs
 
+from multigold.stats.item_diagnostics import rank_correlation
 from multigold.stats.rates import Rate, success_rate
 from multigold.stats.rows import MISSING, Missing, Row, by_agent, check_option
-from multigold.stats.suspicion import rank_correlation
 
 
 @attrs.frozen(kw_only=True)

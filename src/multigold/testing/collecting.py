@@ -15,10 +15,11 @@ from typing import Any, Final
 import attrs
 import pytest
 
-from multigold.audit.scenes import Kin
-from multigold.audit.sources import Setting, own_environments, texts_of
+from multigold.audit.golds.scenes import Kin
+from multigold.audit.golds.sources import Setting, own_environments, texts_of
 from multigold.catalogues.loading import CATALOGUE_FILE, TASKS_DIRECTORY, read_catalogue
-from multigold.environments.base import Environment, initial_state, replay, state_after_history
+from multigold.environments.base import Environment
+from multigold.environments.replay import initial_state, replay, state_after_history
 from multigold.errors import DataError, EnvironmentNotFoundError, GoldSetError, MultigoldError
 from multigold.model.catalogue import Catalogue
 from multigold.model.gold import GoldSet, Reading

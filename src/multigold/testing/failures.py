@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from multigold.environments.base import Outcome
+from multigold.environments.replay import Outcome
 from multigold.model.task import ToolCall
 from multigold.state.canonical import Json
 from multigold.state.delta import Delta

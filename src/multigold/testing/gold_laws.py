@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import attrs
 
-from multigold.admission import BENCHMARK, Admitted, CompiledGolds, compile_golds, expand
-from multigold.audit.orders import differing_orders
+from multigold.audit.golds.orders import differing_orders
 from multigold.catalogues.distinct import overlaps
 from multigold.catalogues.gating import ungated
-from multigold.environments.base import Environment, Replay, replay, state_after_history
+from multigold.environments.base import Environment
+from multigold.environments.replay import Replay, replay, state_after_history
 from multigold.model.gold import Actions, Choices, GoldSet, Reading
 from multigold.model.task import Task, ToolCall
 from multigold.model.trajectory import Trajectory
 from multigold.model.verdict import Verdict
-from multigold.scoring import judge
+from multigold.scoring import BENCHMARK, Admitted, CompiledGolds, compile_golds, expand
+from multigold.scoring.judging import judge
 from multigold.state.database import EndState
 from multigold.state.delta import diff
 from multigold.state.equivalence import check_names, comparable, normal_form

@@ -12,9 +12,11 @@ from typing import Literal, TypeAlias
 import attrs
 from hypothesis import strategies as st
 
-from multigold.audit.orders import is_write, rearranged
-from multigold.audit.vocabulary import Vocabulary
-from multigold.environments.base import Drafts, Environment, Tool, step
+from multigold.audit.golds.orders import is_write, rearranged
+from multigold.audit.golds.value_index import Vocabulary
+from multigold.environments.base import Drafts, Environment
+from multigold.environments.replay import step
+from multigold.environments.tools import Tool
 from multigold.model.task import ToolCall
 from multigold.state.canonical import Json, clone, same
 from multigold.state.database import EndState

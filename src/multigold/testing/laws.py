@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from hypothesis import strategies as st
 
-from multigold.environments.base import Drafts, Environment, Outcome, Replay, replay, step
+from multigold.environments.base import Drafts, Environment
+from multigold.environments.replay import Outcome, Replay, replay, step
 from multigold.model.task import ToolCall, without_nulls
 from multigold.state.canonical import Json, clone, same
 from multigold.state.database import WHOLE, Database, EndState

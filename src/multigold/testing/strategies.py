@@ -18,8 +18,10 @@ from typing import Any, Final, Literal, TypeAlias
 
 from hypothesis import strategies as st
 
-from multigold.audit.vocabulary import Vocabulary, changed_entities, collect, index_of
-from multigold.environments.base import Drafts, Environment, Tool, ToolFunction, ToolKind, step
+from multigold.audit.golds.value_index import Vocabulary, changed_entities, collect, index_of
+from multigold.environments.base import Drafts, Environment
+from multigold.environments.replay import step
+from multigold.environments.tools import Tool, ToolFunction, ToolKind
 from multigold.model.task import Requestor, ToolCall
 from multigold.state.canonical import Json, clone, same
 from multigold.state.database import EndState

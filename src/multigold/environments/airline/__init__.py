@@ -8,8 +8,8 @@ from multigold.environments.airline import queries
 from multigold.environments.airline.conventions import CONVENTIONS
 from multigold.environments.airline.invariants import INVARIANTS
 from multigold.environments.airline.tools import TAU2_RULES, writing_tools
-from multigold.environments.base import tool_table
 from multigold.environments.common import calculate, one_sided, transfer_to_human_agents
+from multigold.environments.tools import tool_table
 
 NAME = "tau2-airline"
 

@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import attrs
 
-from multigold.environments.base import Invariant
 from multigold.environments.common import changed_records
+from multigold.environments.tools import Invariant
 from multigold.state.canonical import Json
 from multigold.state.database import GONE, EndState
 

@@ -27,8 +27,8 @@ from multigold.environments.airline.trips import (
     seats_follow_bookings,
     stops_are_short,
 )
-from multigold.environments.base import Invariant
 from multigold.environments.common import changed_records
+from multigold.environments.tools import Invariant
 from multigold.state.canonical import Json, same
 from multigold.state.database import GONE, EndState
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from multigold.environments.base import RefusalError
 from multigold.environments.common import finder
+from multigold.environments.tools import RefusalError
 from multigold.state.canonical import Json
 from multigold.state.database import Draft
 

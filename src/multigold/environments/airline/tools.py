@@ -29,9 +29,9 @@ from multigold.environments.airline.queries import (
     find_user,
     show_reservation,
 )
-from multigold.environments.base import RefusalError, ToolFunction
 from multigold.environments.coercion import integer, literal, model, number, text
 from multigold.environments.common import bound
+from multigold.environments.tools import RefusalError, ToolFunction
 from multigold.state.canonical import Json
 from multigold.state.database import Draft
 

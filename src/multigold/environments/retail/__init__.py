@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from multigold.environments.base import tool_table
 from multigold.environments.common import calculate, one_sided, transfer_to_human_agents
 from multigold.environments.retail import queries
 from multigold.environments.retail.conventions import CONVENTIONS
 from multigold.environments.retail.invariants import INVARIANTS
 from multigold.environments.retail.tools import TAU2_RULES, writing_tools
+from multigold.environments.tools import tool_table
 
 NAME = "tau2-retail"
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from multigold.environments.base import Invariant
 from multigold.environments.common import changed_records
 from multigold.environments.retail.queries import OPTIONAL_FIELDS
 from multigold.environments.retail.tools import CANCEL_REASONS
+from multigold.environments.tools import Invariant
 from multigold.state.canonical import Json, same
 from multigold.state.database import GONE, EndState
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from multigold.environments.base import RefusalError, ToolFunction
 from multigold.environments.coercion import model, text
 from multigold.environments.common import bound
 from multigold.environments.retail.queries import (
@@ -30,6 +29,7 @@ from multigold.environments.retail.queries import (
     find_variant,
     show_order,
 )
+from multigold.environments.tools import RefusalError, ToolFunction
 from multigold.state.canonical import Json, clone
 from multigold.state.database import Draft
 

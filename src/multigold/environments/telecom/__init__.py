@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from multigold.environments.base import Drafts, Environment, tool_table
+from multigold.environments.base import Drafts, Environment
 from multigold.environments.common import transfer_to_human_agents
 from multigold.environments.telecom import queries, user_queries, user_tools
 from multigold.environments.telecom.assertions import ASSERTIONS
@@ -14,6 +14,7 @@ from multigold.environments.telecom.preparing import SETTERS, prepare
 from multigold.environments.telecom.records import agent_tables, user_tables
 from multigold.environments.telecom.synchronising import synchronise
 from multigold.environments.telecom.tools import Mint, next_bill_id, writing_tools
+from multigold.environments.tools import tool_table
 from multigold.state.database import Database, EndState
 
 NAME = "tau2-telecom"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from multigold.environments.base import Assertion, RefusalError
 from multigold.environments.telecom.phone import around, get, mms_works, mobile_data_works, speed
 from multigold.environments.telecom.queries import find_bill, find_customer, find_own_line
 from multigold.environments.telecom.records import CONNECTIONS
+from multigold.environments.tools import Assertion, RefusalError
 from multigold.state.canonical import Json
 from multigold.state.database import Draft
 

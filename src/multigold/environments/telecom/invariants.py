@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from multigold.environments.base import Drafts, Invariant, RefusalError
+from multigold.environments.base import Drafts
 from multigold.environments.common import changed_records
 from multigold.environments.telecom.synchronising import synchronise
+from multigold.environments.tools import Invariant, RefusalError
 from multigold.state.canonical import Json
 from multigold.state.database import GONE, EndState
 from multigold.state.delta import diff

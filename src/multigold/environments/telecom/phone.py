@@ -11,7 +11,7 @@ slows down another. No tool writes to it, so it never differs between two runs o
 
 from __future__ import annotations
 
-from multigold.environments.base import RefusalError
+from multigold.environments.tools import RefusalError
 from multigold.state.canonical import Json
 from multigold.state.database import Draft
 

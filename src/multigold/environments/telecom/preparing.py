@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from multigold.environments.base import Drafts, RefusalError, ToolFunction
+from multigold.environments.base import Drafts
 from multigold.environments.coercion import text
 from multigold.environments.telecom import phone, user_tools
 from multigold.environments.telecom.phone import apn, get, put, search
@@ -17,6 +17,7 @@ from multigold.environments.telecom.queries import bills_of, find_customer, find
 from multigold.environments.telecom.records import PERMISSIONS, TODAY, agent_tables, user_tables
 from multigold.environments.telecom.synchronising import synchronise
 from multigold.environments.telecom.tools import add_bill, line_item
+from multigold.environments.tools import RefusalError, ToolFunction
 from multigold.errors import DataError
 from multigold.state.canonical import Json
 from multigold.state.database import Database, Draft, EndState

@@ -17,7 +17,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 
-from multigold.environments.base import RefusalError
 from multigold.environments.coercion import (
     FieldType,
     boolean,
@@ -30,6 +29,7 @@ from multigold.environments.coercion import (
     table_of,
     text,
 )
+from multigold.environments.tools import RefusalError
 from multigold.errors import DataError
 from multigold.state.canonical import Json
 from multigold.state.database import Database

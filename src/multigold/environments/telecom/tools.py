@@ -15,9 +15,9 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
-from multigold.environments.base import RefusalError, ToolFunction, ToolKind
 from multigold.environments.telecom.queries import bills_of, find_bill, find_customer, find_own_line, find_plan
 from multigold.environments.telecom.records import TODAY, free_key
+from multigold.environments.tools import RefusalError, ToolFunction, ToolKind
 from multigold.state.canonical import Json
 from multigold.state.database import Draft
 

@@ -12,11 +12,11 @@ Ported from observed behaviour, oddities included:
 
 from __future__ import annotations
 
-from multigold.environments.base import RefusalError
 from multigold.environments.telecom import phone
 from multigold.environments.telecom.phone import apn, around, get, put, search
 from multigold.environments.telecom.records import APN_SETTINGS, NETWORK_MODES, PERMISSIONS
 from multigold.environments.telecom.user_queries import on_off, status_bar
+from multigold.environments.tools import RefusalError
 from multigold.state.canonical import Json, clone
 from multigold.state.database import Draft
 

@@ -1,0 +1,380 @@
+"""The checks of the audit of golds, one a code. Each looks at one gold and yields findings; none changes anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from multigold.audit.findings import Finding
+from multigold.audit.golds.orders import OtherOrder, are_equivalent, differing_orders
+from multigold.audit.golds.reachability import unreachable_ids
+from multigold.audit.golds.scenes import Scene
+from multigold.audit.golds.value_index import strings
+from multigold.benchmark_data.releases import TaskVersion
+from multigold.environments.assertions import holds, shown
+from multigold.environments.tools import Invariant
+from multigold.model.task import ToolCall
+from multigold.policies.wording import same_wording
+from multigold.scoring import benchmark_gold
+from multigold.scoring.rewards import DEFAULT_BASIS
+from multigold.state.canonical import Json
+from multigold.state.delta import Delta, diff
+from multigold.state.equivalence import EQUIVALENCES
+
+MAX_EVIDENCE: Final = 20
+"""Entries of a delta that a finding carries; the number of the rest is kept."""
+
+Check: TypeAlias = Callable[[Scene], Iterator[Finding]]
+
+FREE_TEXT_WORDS: Final = 5
+"""A string with at least so many words that stands nowhere else is somebody's own wording."""
+
+_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+
+
+# Calls that fail
+
+
+def failing_calls(scene: Scene) -> Iterator[Finding]:
+    """A call of the gold that fails: the gold does not do what it says."""
+    if scene.gold.may_fail:
+        return
+    for number, refusal in scene.replay.refusals:
+        call = scene.calls[number]
+        tool = scene.environment.tool(call.name, call.requestor)
+        kind = "unknown-tool" if tool is None else "write-raises" if tool.kind == "write" else "read-raises"
+        ends = (
+            "so the gold's end state lacks what it would have done"
+            if kind == "write-raises"
+            else "its end state is the same"
+        )
+        yield scene.finding(
+            kind,
+            f"call {number} ({call.name}) fails on replay: {refusal.message}; {ends}",
+            level="error" if kind == "write-raises" or scene.gold.reading else "warning",
+            place=f", call {number}",
+            evidence={"calls": [call.to_json()], "refusal": refusal.message},
+            remedy=_FAILING_REMEDIES[kind],
+        )
+
+
+_FAILING_REMEDIES = {
+    "write-raises": "Mend the call, or take it out: an agent that does it right can never end in this state.",
+    "read-raises": "Mend its arguments, or take it out: whoever scores calls asks for one that cannot succeed.",
+    "unknown-tool": "Take it out, or name the release of the tools that the gold was written for.",
+}
+
+
+# Golds that change nothing
+
+
+def vacuous(scene: Scene) -> Iterator[Finding]:
+    """A gold that ends in the initial state: an agent that does nothing passes the database check."""
+    if scene.delta:
+        return
+    reading = scene.gold.reading
+    if reading is None:
+        yield _vacuous_benchmark(scene)
+    elif reading.evidence is None:
+        yield scene.finding(
+            "vacuous",
+            f"the reading {reading.id} ends in the initial state and asks for no evidence, so doing nothing matches it",
+            remedy="Ask for evidence: at least one successful read of the record in question.",
+        )
+
+
+def _vacuous_benchmark(scene: Scene) -> Finding:
+    basis = _basis(scene)
+    guards = _guards(scene, basis, scene.gold.version)
+    caught = f"caught by {', '.join(guards)}" if guards else "nothing else in the reward catches it"
+    scored = "" if "DB" in basis else "; the database is no factor of this task's reward"
+    return scene.finding(
+        "vacuous",
+        f"the gold ends in the initial state, so doing nothing passes the database check; {caught}{scored}",
+        level="note" if "DB" not in basis else "warning" if guards else "error",
+        evidence={"calls": [call.to_json() for call in scene.calls], "reward_basis": list(basis), "guards": guards},
+        remedy="Score evidence of the decision as well, such as a read of the record, or what must be said.",
+    )
+
+
+def _basis(scene: Scene) -> Sequence[str]:
+    criteria = scene.gold.task.criteria
+    return (criteria.reward_basis if criteria else None) or DEFAULT_BASIS
+
+
+def _guards(scene: Scene, basis: Sequence[str], version: TaskVersion | None) -> list[str]:
+    """Return the factors of the reward that a run which does nothing does not pass, in words."""
+    criteria = scene.gold.task.criteria
+    if criteria is None:
+        return []
+    notes = (version.assertions if version else None) or (None, None)
+    told = {
+        "COMMUNICATE": (len(criteria.communicate), "COMMUNICATE, {} to be said"),
+        "NL_ASSERTION": (len(notes[0] or ()), "NL_ASSERTION, {} judged by a model"),
+        "ENV_ASSERTION": (_failing_assertions(scene), "ENV_ASSERTION, {} that the initial state fails"),
+        "ACTION": (len(criteria.actions or ()), "ACTION, {} to be made"),
+    }
+    return [told[factor][1].format(told[factor][0]) for factor in basis if factor in told and told[factor][0]]
+
+
+def _failing_assertions(scene: Scene) -> int:
+    """Return how many of the task's assertions the initial state fails; one that cannot be evaluated counts."""
+    return sum(holds(scene.environment, scene.start, assertion) is not True for assertion in _assertions(scene))
+
+
+def _assertions(scene: Scene) -> Sequence[Json]:
+    criteria = scene.gold.task.criteria
+    return (criteria.env_assertions if criteria else None) or ()
+
+
+def failed_assertions(scene: Scene) -> Iterator[Finding]:
+    """A benchmark's gold after which the benchmark's own assertions do not hold, even if an agent makes its calls."""
+    if scene.gold.reading is not None or not _assertions(scene):
+        return
+    end, environment = scene.synced_end, scene.environment
+    failed = [assertion for assertion in _assertions(scene) if holds(environment, end, assertion) is False]
+    if failed:
+        yield scene.finding(
+            "assertion-fails",
+            f"an agent that makes the gold's calls fails the task's own assertion {shown(failed[0])}",
+            evidence={"calls": [call.to_json() for call in scene.calls], "assertions": failed},
+            remedy="Mend the gold or the assertion: nobody who follows this gold is rewarded.",
+        )
+
+
+# The order of writes
+
+
+def order_dependent(scene: Scene) -> Iterator[Finding]:
+    """A gold whose writes end in another state when they are made in another order.
+
+    An order is left out that ends in a state which the same reading admits as well.
+    """
+    kin, environment = scene.gold.kin, scene.environment
+    orders = [
+        order
+        for order in differing_orders(environment, scene.calls, initial=scene.start, synchronise=scene.synchronise)
+        if kin is None or not kin.admits(order.end_state, environment)
+    ]
+    if not orders:
+        return
+    cures = _common_cure(orders, scene)
+    first = orders[0]
+    cured = f"the same under {' + '.join(cures)}" if cures else "no equivalence makes them the same"
+    yield scene.finding(
+        "order-dependent",
+        f"{_order_in_words(first, scene)} ends in another state ({len(first.delta)} fields); {cured}",
+        level="warning",
+        evidence={"order": list(first.moved), "delta": _some(first.delta), "orders": len(orders), "cures": cures},
+        remedy=(
+            f"Score with --equivalence {' --equivalence '.join(cures)}."
+            if cures
+            else "Say in the task which order is meant, or admit the other one as a reading."
+        ),
+    )
+
+
+def _order_in_words(order: OtherOrder, scene: Scene) -> str:
+    named = [f"{number} ({scene.calls[number].name})" for number in order.moved]
+    moved = [place for place, number in enumerate(order.moved) if number != sorted(order.moved)[place]]
+    if len(moved) == 2:
+        return f"with calls {named[moved[1]]} and {named[moved[0]]} exchanged it"
+    return f"with the writes in the order {', '.join(named)} it"
+
+
+def _common_cure(orders: Sequence[OtherOrder], scene: Scene) -> list[str] | None:
+    """Return equivalences under which all orders end in the gold's state; None where there are none."""
+    if any(order.cures is None for order in orders):
+        return None
+    names = [name for name in EQUIVALENCES if any(name in (order.cures or ()) for order in orders)]
+    same = (are_equivalent(scene.end, order.end_state, scene.start, scene.environment, names) for order in orders)
+    return names if all(same) else None
+
+
+# Ids from nowhere
+
+
+def unreachable(scene: Scene) -> Iterator[Finding]:
+    """A gold that uses an id which nothing can have shown before."""
+    if scene.gold.task.instructions is None:
+        return  # what the user says is not known, so neither is what an agent can know
+    for miss in unreachable_ids(
+        scene.environment,
+        scene.gold.task,
+        scene.calls,
+        scene.start,
+        index=scene.index,
+        synchronise=scene.synchronise,
+    ):
+        call = scene.calls[miss.call]
+        there = "it is in the data" if miss.exists else "it does not exist at the start"
+        yield scene.finding(
+            "unreachable-id",
+            f"call {miss.call} ({call.name}) uses {miss.id!r} as {miss.argument}, which the user does not say and no "
+            f"tool that could be called before shows; {there}",
+            place=f", call {miss.call}, {miss.argument}",
+            evidence={"calls": [call.to_json()], "id": miss.id},
+            remedy="Let the user's instructions name it, or take an id that the agent can find.",
+        )
+
+
+# Invariants
+
+
+def broken_invariants(scene: Scene) -> Iterator[Finding]:
+    """A gold whose end state breaks an invariant of the environment; sides out of step are another check's matter."""
+    for name, invariant in scene.environment.invariants.items():
+        faults = list(_faults(invariant, scene))
+        if faults:
+            more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+            yield scene.finding(
+                "invariant-broken",
+                f"the end state breaks {name}: {faults[0]}{more}",
+                place=f", invariant {name}",
+                evidence={"invariant": name, "faults": faults},
+                remedy="Mend the gold; or, where the tool is at fault, the tool, and tell those who compare with it.",
+            )
+
+
+def _faults(invariant: Invariant, scene: Scene) -> Iterator[str]:
+    try:
+        yield from invariant(scene.settled(scene.start), scene.settled(scene.synced_end))
+    except Exception as error:  # written for states that tools make; whatever breaks it is no such state
+        yield f"it cannot be evaluated ({type(error).__name__}: {error})"
+
+
+# Two sides
+
+
+def not_synchronised(scene: Scene) -> Iterator[Finding]:
+    """A benchmark's gold that ends elsewhere when the two sides are brought in step, as they are for an agent."""
+    if scene.environment.synchronise is None or scene.gold.reading is not None:
+        return
+    delta = diff(scene.end, scene.settled(scene.synced_end))
+    if delta:
+        yield scene.finding(
+            "not-synchronised",
+            f"replayed as an agent's calls are, both sides brought in step after each, the gold ends in another state "
+            f"({len(delta)} fields)",
+            level="error" if "DB" in _basis(scene) else "warning",
+            evidence={"delta": _some(delta)},
+            remedy="Synchronise after each call of the gold as well; an agent cannot reach this state.",
+        )
+
+
+# Words that must be the same
+
+
+def literal_text(scene: Scene) -> Iterator[Finding]:
+    """A call with somebody's own wording in it, which another call matches only word for word."""
+    for number, call in enumerate(scene.calls):
+        for name, value in (call.arguments or {}).items():
+            if (call.compared is None or name in call.compared) and _is_wording(value, scene):
+                yield _literal_finding(scene, number, call, name, str(value))
+
+
+def _literal_finding(scene: Scene, number: int, call: ToolCall, name: str, text: str) -> Finding:
+    tool = scene.environment.tool(call.name, call.requestor)
+    stored = tool is not None and tool.kind == "write"
+    scored = "ACTION" in _basis(scene)
+    where = "in the database" if stored else "in the check of calls"
+    counts = "" if stored or scored else ", which is no factor of this task's reward"
+    return scene.finding(
+        "literal-text",
+        f"call {number} ({call.name}) has a {name} in somebody's own words, which must be the same {where}{counts}",
+        level="error" if stored or scored else "warning",
+        place=f", call {number}, {name}",
+        evidence={"calls": [call.to_json()], "text": text},
+        remedy="Compare the call without this argument (tau2: compare_args), or have a judge read it.",
+    )
+
+
+def _is_wording(value: Json, scene: Scene) -> bool:
+    if not isinstance(value, str) or len(_WORD.findall(value)) < FREE_TEXT_WORDS:
+        return False
+    return all(value not in text for text in strings(scene.gold.task.instructions)) and not _is_data(value, scene)
+
+
+def _is_data(value: str, scene: Scene) -> bool:
+    return any(value in values for values in scene.index.vocabulary.values.values())
+
+
+# Other releases
+
+
+def contradicted(scene: Scene) -> Iterator[Finding]:
+    """A gold that another release contradicts: the same text of the task, and another end state."""
+    task = scene.gold.task
+    for name, other in scene.gold.others.items():
+        theirs = other.task
+        if theirs.criteria is None or not theirs.criteria.states_gold:
+            continue
+        alike = task.initial_state == theirs.initial_state and same_wording(task.instructions, theirs.instructions)
+        if not alike:
+            continue
+        delta = diff(scene.end, benchmark_gold(theirs, scene.environment, scene.start).state)
+        if delta:
+            yield scene.finding(
+                "contradicted",
+                f"{name} has the same text of this task and a gold that ends in another state ({len(delta)} fields)",
+                place=f", against {name}",
+                evidence={
+                    "delta": _some(delta),
+                    "calls": [call.to_json() for call in theirs.criteria.actions or ()],
+                    "release": name,
+                },
+                remedy="One of the two is wrong, or the policy allows both: then they are two readings.",
+            )
+
+
+def _some(delta: Delta) -> dict[str, Json]:
+    """Return a delta as plain data, cut to `MAX_EVIDENCE` entries."""
+    plain = delta.to_json()
+    kept = dict(list(plain.items())[:MAX_EVIDENCE])
+    return {"changes": kept, "more": len(plain) - len(kept)}
+
+
+def members_left_out(scene: Scene) -> Iterator[Finding]:
+    """A reading with so many members that only the first were looked at."""
+    if scene.gold.left_out and scene.gold.reading is not None:
+        yield Finding(
+            code="members-left-out",
+            where=scene.gold.where.split(" (")[0],
+            task=scene.gold.task.id,
+            level="note",
+            sentence=f"{scene.gold.left_out} more members of the reading {scene.gold.reading.id} were not looked at",
+        )
+
+
+CODES: Final[Mapping[str, str]] = {
+    "write-raises": "a write of the gold fails on replay",
+    "read-raises": "a read of the gold fails on replay",
+    "unknown-tool": "the gold calls a tool that the environment does not have",
+    "vacuous": "the gold ends in the initial state: an agent that does nothing passes",
+    "order-dependent": "the end state hangs on the order of the writes",
+    "unreachable-id": "an id that nothing can have shown before it is used",
+    "invariant-broken": "the end state breaks an invariant of the environment",
+    "assertion-fails": "the gold does not lead to what the task itself asserts",
+    "not-synchronised": "the gold's two databases are not brought in step, as an agent's are",
+    "literal-text": "an argument in somebody's own words, which matches only word for word",
+    "contradicted": "another release has the same text of the task and another gold",
+    "no-start": "the task's own initial state cannot be set up",
+    "no-end": "the changes that a gold states do not fit the initial state",
+    "members-left-out": "only the first members of a reading were looked at",
+}
+"""Every code that this audit gives, and what it means."""
+
+CHECKS: Final[Mapping[Check, frozenset[str]]] = {
+    failing_calls: frozenset({"write-raises", "read-raises", "unknown-tool"}),
+    vacuous: frozenset({"vacuous"}),
+    order_dependent: frozenset({"order-dependent"}),
+    unreachable: frozenset({"unreachable-id"}),
+    broken_invariants: frozenset({"invariant-broken"}),
+    failed_assertions: frozenset({"assertion-fails"}),
+    not_synchronised: frozenset({"not-synchronised"}),
+    literal_text: frozenset({"literal-text"}),
+    contradicted: frozenset({"contradicted"}),
+    members_left_out: frozenset({"members-left-out"}),
+}
+"""Every check, with the codes that it gives."""

@@ -1,0 +1,1 @@
+"""The audit of tools: which sides of a loophole they let through."""

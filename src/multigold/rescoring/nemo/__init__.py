@@ -1,0 +1,1 @@
+"""The voice-agent evaluation's runs: its hash, its rates, and its verdict beside ours."""

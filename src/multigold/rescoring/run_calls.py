@@ -1,0 +1,155 @@
+"""The calls of stored runs, each with what came of it, for a person to read beside the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import attrs
+
+from multigold.environments.base import Environment
+from multigold.errors import MultigoldError
+from multigold.model.task import ToolCall
+from multigold.model.trajectory import RecordedCall
+from multigold.model.verdict import Verdict
+from multigold.readers import Run, Source, find_sources
+from multigold.rescoring.context import Desk, Place, judge_run, named
+from multigold.rescoring.keep_going import each_source
+from multigold.rescoring.options import FileReport, Options
+from multigold.scoring.replayed_run import follow
+
+CallKind: TypeAlias = Literal["read", "write", "generic", "unknown", ""]
+CallOutcome: TypeAlias = Literal["ok", "refused", "not_recorded"]
+
+
+@attrs.frozen(kw_only=True)
+class FollowedCall:
+    """A call of a run, with what came of it.
+
+    Attributes:
+        call: The call, as it was made.
+        kind: What its tool does; `unknown` where the environment has no such tool, empty where there is no environment.
+        outcome: What the file says came of it.
+        message: What the tool said, where it refused.
+        replayed: Where nothing is recorded, whether a replay carries the call out; None where it was not replayed.
+    """
+
+    call: ToolCall
+    kind: CallKind = ""
+    outcome: CallOutcome = "not_recorded"
+    message: str = ""
+    replayed: bool | None = None
+
+
+@attrs.frozen(kw_only=True)
+class FollowedRun:
+    """A run's verdict and its calls.
+
+    Attributes:
+        verdict: The verdict.
+        calls: The calls in order; None where the file holds none of this run.
+        proposed: Whether the catalogue has readings for its task that it only proposes, and that were left out.
+    """
+
+    verdict: Verdict
+    calls: tuple[FollowedCall, ...] | None
+    proposed: bool = False
+
+
+def followed_runs(
+    path: str | Path,
+    *,
+    task_id: str,
+    trial: int | None = None,
+    options: Options | None = None,
+    told: Callable[[FileReport], None] | None = None,
+) -> tuple[FollowedRun, ...]:
+    """Re-score the runs of one task of a file, and no others, and keep their calls.
+
+    Args:
+        path: The file.
+        task_id: The task's id.
+        trial: Only this trial; None for all.
+        options: How; see `Options`.
+        told: Called for each file of a directory with a report of it, in which nothing is counted. A file that cannot
+            be read is then told, not raised.
+
+    Raises:
+        ResultsError: Where the file cannot be read and there is no `told`.
+        DataError: Where the benchmark's own data is missing and there is no `told`.
+    """
+    desk = Desk(options or Options())
+
+    def work(source: Source) -> Iterator[FollowedRun | FileReport]:
+        for results in desk.open(source):
+            place = desk.place(results)
+            for run in results.runs:
+                if run.task_id == task_id and trial in (None, run.trajectory.trial):
+                    yield _follow(run, place, desk)
+            yield FileReport(name=results.name, format=results.format)
+
+    runs = []
+    for item in each_source(find_sources([path]), work, keep_going=told is not None):
+        if isinstance(item, FollowedRun):
+            runs.append(item)
+        elif told is not None:
+            told(item)
+    return tuple(runs)
+
+
+def _follow(run: Run, place: Place, desk: Desk) -> FollowedRun:
+    task = place.results.tasks.get(run.task_id)
+    return FollowedRun(
+        verdict=named(judge_run(run, place, desk), place.results, desk.options),
+        calls=_calls(run, place, desk),
+        proposed=task is not None and desk.proposes(task, place),
+    )
+
+
+def _calls(run: Run, place: Place, desk: Desk) -> tuple[FollowedCall, ...] | None:
+    recorded = run.trajectory.calls
+    if recorded is None:
+        return None
+    replayed: Sequence[bool | None] = [None] * len(recorded)
+    if any(one.refused is None for one in recorded):
+        replayed = _replayed(run, place, desk) or replayed
+    return tuple(_followed(one, place.environment, does) for one, does in zip(recorded, replayed, strict=True))
+
+
+def _replayed(run: Run, place: Place, desk: Desk) -> list[bool | None] | None:
+    """Return whether a replay carries out each call; None where the run cannot be replayed."""
+    task = place.results.tasks.get(run.task_id)
+    if task is None or place.environment is None:
+        return None
+    try:
+        walk = follow(run.trajectory, desk.golds(task, place).start, place.environment)
+    except MultigoldError:
+        return None  # the verdict says why
+    return [succeeded for _, succeeded in walk.calls or ()]
+
+
+def _followed(recorded: RecordedCall, environment: Environment | None, replayed: bool | None) -> FollowedCall:
+    call = recorded.call
+    if recorded.refused is None:
+        return FollowedCall(call=call, kind=_kind(call, environment), replayed=replayed)
+    return FollowedCall(
+        call=call,
+        kind=_kind(call, environment),
+        outcome="refused" if recorded.refused else "ok",
+        message=(recorded.result or "") if recorded.refused else "",
+    )
+
+
+def _kind(call: ToolCall, environment: Environment | None) -> CallKind:
+    if environment is None:
+        return ""
+    tool = environment.tool(call.name, call.requestor)
+    return "unknown" if tool is None else tool.kind
+
+
+def counts(calls: Sequence[FollowedCall]) -> Iterator[tuple[int, str]]:
+    """Yield how many calls may change the database, were refused, and are of tools that nobody knows."""
+    yield sum(call.kind == "write" for call in calls), "may change the database"
+    yield sum(call.outcome == "refused" for call in calls), "refused"
+    yield sum(call.kind == "unknown" for call in calls), "of unknown tools"
