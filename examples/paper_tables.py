@@ -232,7 +232,7 @@ def number_changed(old: Path, new: Path) -> str:
 
 
 def policy_counts(domain: str) -> PolicyCounts | None:
-    """Count in a policy; None where the benchmark's data is not here."""
+    """Count in a policy; None if the benchmark's data is not here."""
     try:
         return count_policy(load_policy(domain).path.read_bytes())
     except DataError:
@@ -244,7 +244,7 @@ def both(numbers: Sequence[int]) -> str:
 
 
 def figures(releases: Sequence[Path] = ()) -> list[Figure]:
-    """All figures of the paper, with ours beside them; `ours` is empty where the benchmark's own texts are missing."""
+    """All figures of the paper, with ours beside them; `ours` is empty if the benchmark's own texts are missing."""
     rows = all_rows()
     totals = {agent: success_rate(of_stratum(own, "others")).successes for agent, own in by_agent(rows).items()}
     assert totals == OTHER_SUCCESSES, "the stand-in must have the paper's totals"

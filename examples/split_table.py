@@ -29,7 +29,7 @@ def lines(results: str) -> Iterator[tuple[str, ...]]:
     """Yield the cells of each line for one results file: one line per agent.
 
     Raises:
-        MultigoldError: Where the file cannot be read, or the benchmark's own data is missing.
+        MultigoldError: If the file cannot be read, or the benchmark's own data is missing.
     """
     verdicts = [verdict for verdict in rescore(results) if verdict.task_id in SPLIT.get(verdict.domain, ())]
     agents = by_agent(rows_of(verdicts, "core", Summary()))

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def find_shared() -> Path | None:
-    """Return the directory of real public result files that some tests read; None where it is absent."""
+    """Return the directory of real public result files that some tests read; None if it is absent."""
     for candidate in (os.environ.get("MULTIGOLD_SHARED"), ROOT.parent / "shared"):
         if candidate and (Path(candidate) / "data" / "results").is_dir():
             return Path(candidate)

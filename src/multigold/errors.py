@@ -16,8 +16,8 @@ class MultigoldError(Exception):
 
     Args:
         message: One clear sentence that says what is wrong.
-        where: Where it is: a file, a JSON path inside it, a call; empty where that says nothing.
-        remedy: What to try next; empty where there is nothing to advise.
+        where: Where it is: a file, a JSON path inside it, a call; empty if that says nothing.
+        remedy: What to try next; empty if there is nothing to advise.
     """
 
     fault: ClassVar[str] = "the input"

@@ -128,7 +128,7 @@ class Tau2:
         return {(name, record_id) for name, table in self.tables.items() for record_id in table.touched()}
 
     def text(self, table: str, record_id: str) -> str:
-        """Return a record as tau2 spells it before hashing; empty where there is none."""
+        """Return a record as tau2 spells it before hashing; empty if there is none."""
         fresh = self.tables[table]
         return spelled(fresh[record_id].model_dump()) if record_id in fresh else ""
 

@@ -140,10 +140,10 @@ class Pair:
         return answers, end
 
     def start(self, actions: list[Json]) -> EndState | None:
-        """Set a scene on both sides; None where neither can set it.
+        """Set a scene on both sides; None if neither can set it.
 
         Raises:
-            AssertionError: Where one side alone can, or they differ.
+            AssertionError: If one side alone can, or they differ.
         """
         assert self.environment.prepare is not None
         self.tau2.reset()

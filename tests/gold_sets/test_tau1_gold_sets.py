@@ -158,7 +158,7 @@ def compiled(task: str, environment: Environment) -> CompiledGolds:
 
 
 def admitting(golds: CompiledGolds, environment: Environment, calls: tuple[ToolCall, ...]) -> list[str] | None:
-    """Return the readings that admit the end of these calls; None where v1's tools refuse one."""
+    """Return the readings that admit the end of these calls; None if v1's tools refuse one."""
     done = replay(environment, calls)
     if done.refusals:
         return None

@@ -29,7 +29,7 @@ FIGURES = [Figure(figure="success_rate", value=0.5, numerator=1, denominator=2),
 
 
 def cells(frame: Any, column: str) -> list[Any]:
-    """A column as Python values, None where missing."""
+    """A column as Python values, None if missing."""
     found = frame[column].to_list()
     return [None if str(value) == "<NA>" else value for value in found]
 

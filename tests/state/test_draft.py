@@ -27,7 +27,7 @@ class DraftMachine(RuleBasedStateMachine):
         self.frozen: list[tuple[Database, Any]] = [(database, database_essence(data))]
 
     def table(self, name: str) -> dict[str, Any]:
-        """Return the model's table; empty where a value stands in its place."""
+        """Return the model's table; empty if a value stands in its place."""
         value = self.model.get(name, {})
         return value if isinstance(value, dict) else {}
 

@@ -113,7 +113,7 @@ def read_baseline(path: Path) -> dict[Key, str]:
     """Read a baseline file: what it accepts, and why.
 
     Raises:
-        CallError: Where it cannot be read or is no baseline; the sentence holds its first fault.
+        CallError: If it cannot be read or is no baseline; the sentence holds its first fault.
     """
     found: list[Finding] = []
     top = Cursor(_decode(path), path.name, found)

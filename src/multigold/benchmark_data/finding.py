@@ -43,7 +43,7 @@ class DataLocation:
         directory: The domain's directory.
         how: How it was found, in a few words.
         database: The files of the database: one, or one per table.
-        user_database: The file of the user's own database; None where the domain has one side.
+        user_database: The file of the user's own database; None if the domain has one side.
     """
 
     name: str
@@ -61,8 +61,8 @@ def find_data(name: str, data_dir: Path | str | None = None) -> DataLocation:
         data_dir: Where to look; None to look in the usual places.
 
     Raises:
-        EnvironmentNotFoundError: Where no environment has that name.
-        DataError: Where there is none, with all the ways to get it; or where a directory mixes both forms.
+        EnvironmentNotFoundError: If no environment has that name.
+        DataError: If there is none, with all the ways to get it; or where a directory mixes both forms.
     """
     row = dataset(name)
     for directory, how in directories(row, data_dir):
@@ -113,7 +113,7 @@ def _usual_roots(row: Dataset) -> Iterator[tuple[Path, str]]:
 
 
 def package_homes(package: str) -> list[Path]:
-    """Return the directories of an installed package without importing it; none where there is none."""
+    """Return the directories of an installed package without importing it; none if there is none."""
     import importlib.util
 
     try:
@@ -124,7 +124,7 @@ def package_homes(package: str) -> list[Path]:
 
 
 def _location(row: Dataset, directory: Path, how: str) -> DataLocation | None:
-    """Return the location where a directory has the domain's database; None where it has none."""
+    """Return the location where a directory has the domain's database; None if it has none."""
     files = _database_files(row, directory)
     if not files:
         return None

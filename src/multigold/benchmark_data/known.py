@@ -20,7 +20,7 @@ class Dataset:
         domain: What the benchmark calls it.
         module: The module with `build(database, data_digest=...)`.
         tables: The tables that its database must have.
-        user_file: Name of the user's own database; empty where the domain has one side.
+        user_file: Name of the user's own database; empty if the domain has one side.
     """
 
     name: str
@@ -127,7 +127,7 @@ def dataset(name: str) -> Dataset:
     """Return what is known of an environment's data.
 
     Raises:
-        EnvironmentNotFoundError: Where no environment has that name.
+        EnvironmentNotFoundError: If no environment has that name.
     """
     try:
         return DATASETS[name]
@@ -142,7 +142,7 @@ def known_release(release: str) -> Release:
     """Return a release by name, alias or full commit.
 
     Raises:
-        CallError: Where none is called that.
+        CallError: If none is called that.
     """
     for known in KNOWN_RELEASES:
         if release in (known.name, *known.aliases) or (len(release) >= 7 and release.startswith(known.name)):

@@ -32,7 +32,7 @@ class LoadedDatabase:
 
     Attributes:
         agent: The agent's side.
-        user: The user's side; None where the domain has one side.
+        user: The user's side; None if the domain has one side.
         digest: SHA-256 of the file's bytes, uncompressed; where there is a file per table, of their names and digests.
         location: Where it was read from.
     """
@@ -70,8 +70,8 @@ def load_database(name: str, data_dir: Path | str | None = None) -> LoadedDataba
         data_dir: Where to look; None to look in the usual places.
 
     Raises:
-        EnvironmentNotFoundError: Where no environment has that name.
-        DataError: Where there is no data, or it is not what it should be.
+        EnvironmentNotFoundError: If no environment has that name.
+        DataError: If there is no data, or it is not what it should be.
     """
     location = find_data(name, data_dir)
     files = (*location.database, *([location.user_database] if location.user_database else ()))
@@ -115,7 +115,7 @@ def contents(path: Path) -> bytes:
     """Return a file's bytes, uncompressed.
 
     Raises:
-        DataError: Where it cannot be read or is too large.
+        DataError: If it cannot be read or is too large.
     """
     try:
         with _opened(path) as file:
@@ -160,7 +160,7 @@ def _record(path: Path, encoded: Any) -> Json:
     """Decode a record that is known to be JSON; whether its numbers can be held is only seen now.
 
     Raises:
-        DataError: Where one is too large to be held.
+        DataError: If one is too large to be held.
     """
     import msgspec
 
@@ -174,7 +174,7 @@ def _undecoded(data: bytes, kind: Any) -> Any:
     """Check that data is JSON of a kind, with parts of it kept as they stand.
 
     Raises:
-        ValueError: Where it is not, be it for a string that is no UTF-8.
+        ValueError: If it is not, be it for a string that is no UTF-8.
     """
     import msgspec
 
@@ -206,8 +206,8 @@ def load_environment(name: str, data_dir: Path | str | None = None) -> Environme
         data_dir: Where the benchmark's data is; None to look in the usual places. Built-in environments only.
 
     Raises:
-        EnvironmentNotFoundError: Where no environment has that name.
-        DataError: Where there is no data, or it is not what it should be.
+        EnvironmentNotFoundError: If no environment has that name.
+        DataError: If there is no data, or it is not what it should be.
     """
     if name not in DATASETS:
         return _environment_of_others(name)
@@ -259,8 +259,8 @@ def load_tasks(name: str, release: str, data_dir: Path | str | None = None) -> d
         Task id to task.
 
     Raises:
-        CallError: Where the release is unknown.
-        DataError: Where its task file is in none of the places.
+        CallError: If the release is unknown.
+        DataError: If its task file is in none of the places.
     """
     from multigold.readers.tasks import read_task_file
 
@@ -275,8 +275,8 @@ def find_tasks(name: str, release: str, data_dir: Path | str | None = None) -> P
     """Find the task file of one release of the benchmark; `load_tasks` says what the arguments mean.
 
     Raises:
-        CallError: Where the release is unknown.
-        DataError: Where its task file is in none of the places.
+        CallError: If the release is unknown.
+        DataError: If its task file is in none of the places.
     """
     row = dataset(name)
     known = None if release == LOCAL else known_release(release)
@@ -308,8 +308,8 @@ def load_policy(name: str, data_dir: Path | str | None = None) -> Policy:
     """Load the policy of a domain.
 
     Raises:
-        EnvironmentNotFoundError: Where no environment has that name.
-        DataError: Where there is none.
+        EnvironmentNotFoundError: If no environment has that name.
+        DataError: If there is none.
     """
     row = dataset(name)
     for directory, _ in directories(row, data_dir):

@@ -57,9 +57,9 @@ class TaskRelease:
     Attributes:
         name: What to call it.
         tasks: Task id to task.
-        policy: The policy's bytes; None where they are not at hand.
-        database: Fingerprint of the database; None where it is not at hand.
-        digest: SHA-256 of the task file; empty where there is none.
+        policy: The policy's bytes; None if they are not at hand.
+        database: Fingerprint of the database; None if it is not at hand.
+        digest: SHA-256 of the task file; empty if there is none.
     """
 
     name: str
@@ -78,8 +78,8 @@ def read_releases(names: Sequence[str], *, domain: str = "", data_dir: Path | No
         data_dir: Where the tasks of known releases are looked for first.
 
     Raises:
-        CallError: Where a name is neither, or stands for tasks of a domain that nothing tells.
-        DataError: Where there are no tasks, or they cannot be read or found.
+        CallError: If a name is neither, or stands for tasks of a domain that nothing tells.
+        DataError: If there are no tasks, or they cannot be read or found.
     """
     for name in names:
         if not Path(name).exists():
@@ -124,7 +124,7 @@ def read_release(path: Path, *, domain: str = "") -> TaskRelease:
         domain: The environment's name, such as `tau2-airline`; empty to take it from the tasks.
 
     Raises:
-        DataError: Where there are no tasks, or they cannot be read.
+        DataError: If there are no tasks, or they cannot be read.
     """
     directory = _directory(path, domain) if path.is_dir() else None
     task_file = _first(directory, _TASK_FILES) if directory else path
@@ -144,7 +144,7 @@ def read_release(path: Path, *, domain: str = "") -> TaskRelease:
 
 
 def _database(directory: Path, domain: str) -> str | None:
-    """Return the fingerprint of a database's records, be it one file or a file per table; None where there is none."""
+    """Return the fingerprint of a database's records, be it one file or a file per table; None if there is none."""
     if domain in DATASETS:
         try:
             return load_database(domain, data_dir=directory).agent.fingerprint()
@@ -211,10 +211,10 @@ def _call_notes(action: Json) -> Json:
 
 
 def domain_of(*releases: TaskRelease) -> str:
-    """Return the environment that tasks are for, by what their instructions say; empty where they do not tell.
+    """Return the environment that tasks are for, by what their instructions say; empty if they do not tell.
 
     Raises:
-        CallError: Where they are for different ones.
+        CallError: If they are for different ones.
     """
     found = sorted({name for release in releases for name in _stated_domains(release)})
     if len(found) > 1:

@@ -311,7 +311,7 @@ def _overlaps(at: Cursor, readings: Mapping[str, Reading]) -> dict[tuple[str, st
 
 
 def read_form(at: Cursor) -> Form | None:
-    """Return one form of `admits`; None where it is none, which is noted."""
+    """Return one form of `admits`; None if it is none, which is noted."""
     found = [key for key in _FORMS if at.has(key)]
     if len(found) != 1:
         at.fault("bad-form", f"a form has exactly one of {', '.join(_FORMS)}")

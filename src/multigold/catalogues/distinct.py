@@ -27,7 +27,7 @@ class Overlap:
     Attributes:
         readings: Their ids, in the order of the gold set.
         kind: `shared` where an end state of one is admitted by the other, `undecided` where two patterns may meet.
-        member: The shared member's label; empty where it has none.
+        member: The shared member's label; empty if it has none.
     """
 
     readings: tuple[str, str]
@@ -94,7 +94,7 @@ def _exclude(one: Json, other: Json) -> bool:
 
 
 def _values(schema: Mapping[str, Json]) -> list[Json] | None:
-    """Return the only values that a schema allows; None where it does not list them."""
+    """Return the only values that a schema allows; None if it does not list them."""
     if "const" in schema:
         return [schema["const"]]
     return list(schema["enum"]) if "enum" in schema else None

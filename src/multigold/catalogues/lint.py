@@ -53,7 +53,7 @@ def lint_directory(directory: Path, surroundings: Surroundings) -> tuple[Catalog
         The catalogue, without the gold sets whose files have faults, and the findings.
 
     Raises:
-        CallError: Where the directory holds no catalogue.
+        CallError: If the directory holds no catalogue.
     """
     found: list[Finding] = []
     files = read_files(directory, found)
@@ -80,7 +80,7 @@ def lint_catalogue(catalogue: Catalogue, surroundings: Surroundings) -> list[Fin
         surroundings: What to hold it against.
 
     Returns:
-        The findings, in the order of the files; empty where all is well and nothing was left out.
+        The findings, in the order of the files; empty if all is well and nothing was left out.
     """
     found = [*_entry_findings(catalogue, surroundings.tasks), *_clause_findings(catalogue, surroundings.policy)]
     for gold_set in catalogue:
@@ -184,7 +184,7 @@ def _scene_findings(gold_set: GoldSet, task: Task, environment: Environment | No
 
 
 def _handed_over(task: Task, environment: Environment | None) -> EndState | None:
-    """Return the state that a task is handed to the agent in, also amid a talk; None where it is unknown."""
+    """Return the state that a task is handed to the agent in, also amid a talk; None if it is unknown."""
     if environment is None:
         return task.initial
     start = initial_state(environment, task.initial, task.initial_state)

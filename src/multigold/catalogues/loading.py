@@ -63,7 +63,7 @@ class CatalogueFiles:
 
 
 def shipped_directory() -> Path | None:
-    """Return the directory of the catalogues that come with multigold; None where it is missing.
+    """Return the directory of the catalogues that come with multigold; None if it is missing.
 
     An installed package has it inside; in a checkout it stands beside `src`.
     """
@@ -88,8 +88,8 @@ def load_catalogue(name: str | Path) -> Catalogue:
             the directory of one.
 
     Raises:
-        CallError: Where there is none of that name.
-        GoldSetError: Where it has faults; `faults` lists all of them, each with its file and JSON Pointer.
+        CallError: If there is none of that name.
+        GoldSetError: If it has faults; `faults` lists all of them, each with its file and JSON Pointer.
     """
     if isinstance(name, Path) or "/" in name or "\\" in name:
         return read_catalogue(Path(name))
@@ -109,11 +109,11 @@ def load_catalogue_for(domain: str, *, directory: Path | None = None) -> Catalog
         directory: Where to look instead of among the shipped ones: a catalogue, or a directory of catalogues.
 
     Returns:
-        The catalogue; None where none is for that domain.
+        The catalogue; None if none is for that domain.
 
     Raises:
-        CallError: Where the directory holds no catalogue at all.
-        GoldSetError: Where the catalogue has faults.
+        CallError: If the directory holds no catalogue at all.
+        GoldSetError: If the catalogue has faults.
     """
     if directory is not None:
         return load_gold_sets(directory).get(domain)
@@ -130,8 +130,8 @@ def load_gold_sets(directory: Path | str) -> dict[str, Catalogue]:
         Domain to catalogue.
 
     Raises:
-        CallError: Where it is no directory, holds no catalogue, or holds two for one domain.
-        GoldSetError: Where they have faults; `faults` lists all of them.
+        CallError: If it is no directory, holds no catalogue, or holds two for one domain.
+        GoldSetError: If they have faults; `faults` lists all of them.
     """
     catalogues: dict[str, Catalogue] = {}
     faults: list[str] = []
@@ -153,7 +153,7 @@ def catalogue_directories(directory: Path) -> list[Path]:
     """Return the directories of catalogues: the one given, or those inside it, sorted.
 
     Raises:
-        CallError: Where it is no directory or holds none.
+        CallError: If it is no directory or holds none.
     """
     if not directory.is_dir():
         raise CallError("there is no such directory", where=str(directory))
@@ -173,8 +173,8 @@ def read_catalogue(directory: Path) -> Catalogue:
     """Read the catalogue in a directory.
 
     Raises:
-        CallError: Where there is none.
-        GoldSetError: Where it has faults; `faults` lists all of them, each with its file and JSON Pointer.
+        CallError: If there is none.
+        GoldSetError: If it has faults; `faults` lists all of them, each with its file and JSON Pointer.
     """
     found: list[Finding] = []
     files = read_files(directory, found)
@@ -194,7 +194,7 @@ def read_files(directory: Path, found: list[Finding]) -> CatalogueFiles:
     """Decode the files of a catalogue; what is no JSON is noted and left out.
 
     Raises:
-        CallError: Where the directory holds no catalogue.
+        CallError: If the directory holds no catalogue.
     """
     if not (directory / CATALOGUE_FILE).is_file():
         raise CallError(f"there is no {CATALOGUE_FILE} here", where=str(directory))

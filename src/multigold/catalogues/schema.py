@@ -46,7 +46,7 @@ def _validator(schema: Mapping[str, Json]) -> Any:
 
 
 def pattern_schema_fault(schema: Json) -> str | None:
-    """Return why a value is no JSON Schema (2020-12); None where it is one."""
+    """Return why a value is no JSON Schema (2020-12); None if it is one."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
 

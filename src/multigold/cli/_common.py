@@ -86,7 +86,7 @@ def stop_where_broken(files: Sequence[FileReport | Check]) -> None:
     """End the command as a failure where a file of several could not be read: last, when the others are done.
 
     Raises:
-        MultigoldError: Where there is such a file; the sentence has the first of them.
+        MultigoldError: If there is such a file; the sentence has the first of them.
     """
     broken = [file for file in files if file.problem]
     if broken:
@@ -101,7 +101,7 @@ def left_out_lines(files: Sequence[FileReport], *, shown: bool) -> list[str]:
         shown: Whether the lines are to be printed where the command ends here.
 
     Raises:
-        MultigoldError: Where a file could not be read and no other has a run.
+        MultigoldError: If a file could not be read and no other has a run.
     """
     from multigold.rendering.tables import file_lines
 
@@ -172,8 +172,8 @@ def opened_for_writing(path: Path) -> Iterator[TextIO]:
     written through, and what is no regular file (a pipe, a device) is written to as it is.
 
     Raises:
-        CallError: Where the path names a file that the command reads.
-        MultigoldError: Where the file cannot be written.
+        CallError: If the path names a file that the command reads.
+        MultigoldError: If the file cannot be written.
     """
     if path == Path("-"):
         yield sys.stdout
@@ -187,10 +187,10 @@ def opened_for_writing(path: Path) -> Iterator[TextIO]:
 
 
 def refuse_input(path: Path) -> None:
-    """Refuse to write where the command reads: a result never replaces the file that it was made from.
+    """Refuse to write if the command reads: a result never replaces the file that it was made from.
 
     Raises:
-        CallError: Where the path is a file that the command's arguments name, or one in a directory that they name.
+        CallError: If the path is a file that the command's arguments name, or one in a directory that they name.
     """
     try:
         read = path.is_file() and any(_is_among(path, argument) for argument in _arguments())
@@ -227,7 +227,7 @@ def write_json(document: Any, path: Path) -> None:
     """Write a document to a file, or to standard output where the path is `-`.
 
     Raises:
-        MultigoldError: Where the file cannot be written.
+        MultigoldError: If the file cannot be written.
     """
     from multigold.rendering.document import dumps
 

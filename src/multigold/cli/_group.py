@@ -40,7 +40,7 @@ class LazyGroup(click.Group):
         return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command by name; None where there is none."""
+        """Return a command by name; None if there is none."""
         if cmd_name not in self.table:
             return None
         command: click.Command = import_module(self.table[cmd_name][0]).command

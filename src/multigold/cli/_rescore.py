@@ -114,7 +114,7 @@ def _change_filter() -> Callable[[Verdict, int], bool]:
     """Return what tells whether a verdict is among the changes that the page shows, beside so many others.
 
     Raises:
-        MultigoldError: Where what the page is made with is not installed.
+        MultigoldError: If what the page is made with is not installed.
     """
     from multigold.rendering.html import MAX_SHOWN, changes, require_jinja
 
@@ -134,7 +134,7 @@ def _write_page(
 
 @contextmanager
 def _writer(path: Path | None) -> Iterator[DocumentWriter | None]:
-    """Yield a writer of the JSON document; None where none was asked for."""
+    """Yield a writer of the JSON document; None if none was asked for."""
     if path is None:
         yield None
         return

@@ -40,8 +40,8 @@ def calculate(expression: Json) -> str:
         expression: The expression; anything but a string is refused.
 
     Raises:
-        RefusalError: Where it is no expression, or too long, or a number in it is too large.
-        ArithmeticError: Where it divides by zero or overflows; to `step` that is a refusal as any other.
+        RefusalError: If it is no expression, or too long, or a number in it is too large.
+        ArithmeticError: If it divides by zero or overflows; to `step` that is a refusal as any other.
     """
     if not isinstance(expression, str) or not _ALLOWED.issuperset(expression):
         raise RefusalError("Invalid characters in expression")

@@ -24,7 +24,7 @@ def holds(environment: Environment, state: EndState, assertion: Json) -> bool | 
         assertion: `{"env_type", "func_name", "arguments"?, "assert_value"?}`, as the benchmark writes it.
 
     Returns:
-        Whether the predicate gives the value that is asserted (true, where none is stated); None where that cannot be
+        Whether the predicate gives the value that is asserted (true, where none is stated); None if that cannot be
         told: no such predicate, or it fails, on which tau2's evaluator fails as well.
     """
     if not isinstance(assertion, dict) or not isinstance(assertion.get("func_name"), str):
@@ -42,7 +42,7 @@ def holds(environment: Environment, state: EndState, assertion: Json) -> bool | 
 
 
 def all_hold(environment: Environment, state: EndState, assertions: Iterable[Json]) -> bool | None:
-    """Tell whether all assertions hold; None where one of them cannot be told and no other one fails."""
+    """Tell whether all assertions hold; None if one of them cannot be told and no other one fails."""
     told = [holds(environment, state, assertion) for assertion in assertions]
     if False in told:
         return False

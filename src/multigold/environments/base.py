@@ -27,11 +27,11 @@ class Environment:
         user_tools: The simulated user's tools by name.
         invariants: Named checks of what changed; patterns and the audit of golds use them.
         conventions: What the domain declares about its records, for equivalences and comparison.
-        prepare: Applies a task's own initial state to the environment's; None where the domain has no such thing.
-        synchronise: Brings the two sides in step after a call; None where the domain has one side.
+        prepare: Applies a task's own initial state to the environment's; None if the domain has no such thing.
+        synchronise: Brings the two sides in step after a call; None if the domain has one side.
         assertions: Predicates on one side of a state, by name; see `multigold.environments.assertions`.
         solo: Whether the agent holds the user's tools as well, and there is no user (tau2's solo mode).
-        data_digest: SHA-256 of the data that the initial state was read from; empty where unknown.
+        data_digest: SHA-256 of the data that the initial state was read from; empty if unknown.
         ids: How ids in calls are looked up; see `multigold.environments.lookup`.
     """
 
@@ -76,8 +76,8 @@ class Environment:
             settings: Other attributes of `Environment`, such as `conventions` and `invariants`.
 
         Raises:
-            CallError: Where a function cannot be a tool.
-            StateError: Where the initial state is not JSON.
+            CallError: If a function cannot be a tool.
+            StateError: If the initial state is not JSON.
         """
         agent, user = dict(initial), None if user_initial is None else dict(user_initial)
         tables = table_names(agent)
@@ -92,7 +92,7 @@ class Environment:
         )
 
     def tool(self, name: str, requestor: Requestor = "assistant") -> Tool | None:
-        """Return the tool that a requestor gets by a name; None where there is none."""
+        """Return the tool that a requestor gets by a name; None if there is none."""
         if self.solo and requestor == "user":
             return None
         return (self.user_tools if self.side(name, requestor) == "user" else self.tools).get(name)

@@ -44,7 +44,7 @@ def text(value: Json) -> str:
     """Take a string as it is; nothing else becomes one.
 
     Raises:
-        RefusalError: Where the value is no string.
+        RefusalError: If the value is no string.
     """
     if isinstance(value, str):
         return value
@@ -55,7 +55,7 @@ def integer(value: Json) -> int:
     """Take a whole number: an int, a bool, a float or a string that spells one ("5", " 5.0 ", "1_000").
 
     Raises:
-        RefusalError: Where the value is nothing of that kind, or a float of 2^63 or beyond.
+        RefusalError: If the value is nothing of that kind, or a float of 2^63 or beyond.
     """
     if isinstance(value, int):
         return int(value)
@@ -87,7 +87,7 @@ def number(value: Json) -> float:
     """Take a float: a number, a bool, or a string that spells a number ("50", "5e1", "inf").
 
     Raises:
-        RefusalError: Where the value is nothing of that kind, or an int beyond the range of a float.
+        RefusalError: If the value is nothing of that kind, or an int beyond the range of a float.
     """
     if isinstance(value, int | float):
         return _as_float(value)
@@ -121,7 +121,7 @@ def boolean(value: Json) -> bool:
     """Take a truth value: a bool, 0 or 1, or one of the words for it ("on", "No", "t"), with no blanks around it.
 
     Raises:
-        RefusalError: Where the value is nothing of that kind.
+        RefusalError: If the value is nothing of that kind.
     """
     word = value.lower() if isinstance(value, str) and value.isascii() else value
     for answer, words in ((True, _TRUE), (False, _FALSE)):

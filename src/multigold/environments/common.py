@@ -49,7 +49,7 @@ def calculate(draft: Draft, expression: Json) -> Json:  # noqa: ARG001 - every t
     """Return the value of an arithmetic expression as text.
 
     Raises:
-        RefusalError: Where it is no expression (`multigold.environments.arithmetic`).
+        RefusalError: If it is no expression (`multigold.environments.arithmetic`).
     """
     from multigold.environments.arithmetic import calculate as computed  # few golds calculate
 
@@ -78,7 +78,7 @@ def one_sided(
         conventions: What the domain declares about its records.
         invariants: Its checks of what changed.
         database: The state that every task starts in.
-        data_digest: SHA-256 of the data that it was read from; empty where unknown.
+        data_digest: SHA-256 of the data that it was read from; empty if unknown.
     """
     return Environment(
         name=name,

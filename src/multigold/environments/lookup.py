@@ -48,7 +48,7 @@ class CaselessDraft:
         """Return a record, to be read only.
 
         Raises:
-            KeyError: Where there is none.
+            KeyError: If there is none.
         """
         return self._draft.get(table, str(self._known(table, record_id)))
 
@@ -56,7 +56,7 @@ class CaselessDraft:
         """Return a record that may be changed in place.
 
         Raises:
-            KeyError: Where there is none.
+            KeyError: If there is none.
         """
         return self._draft.edit(table, str(self._known(table, record_id)))
 
@@ -64,7 +64,7 @@ class CaselessDraft:
         """Delete a record.
 
         Raises:
-            KeyError: Where there is none.
+            KeyError: If there is none.
         """
         self._draft.remove(table, str(self._known(table, record_id)))
 

@@ -48,7 +48,7 @@ def on_a_copy(function: PlainFunction, tables: Iterable[str] = ()) -> ToolFuncti
         tables: Tables that it expects to find even when they are empty.
 
     Raises:
-        CallError: Where it takes no dictionary.
+        CallError: If it takes no dictionary.
     """
     empty = tuple(dict.fromkeys(tables))
     if not inspect.signature(function).parameters:

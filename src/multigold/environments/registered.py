@@ -26,11 +26,11 @@ def registered_names() -> list[str]:
 
 
 def load_registered(name: str) -> Environment | None:
-    """Load a registered environment; None where none has that name.
+    """Load a registered environment; None if none has that name.
 
     Raises:
-        CallError: Where several packages register the name, or what they register is no environment.
-        EnvironmentNotFoundError: Where it cannot be imported.
+        CallError: If several packages register the name, or what they register is no environment.
+        EnvironmentNotFoundError: If it cannot be imported.
     """
     points = [point for point in _points() if point.name == name]
     if len(points) > 1:

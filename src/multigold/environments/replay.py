@@ -63,7 +63,7 @@ def step(
         (`environment.py`, `get_response`).
 
     Raises:
-        DataError: Where the database has a record that cannot be read.
+        DataError: If the database has a record that cannot be read.
     """
     tool = environment.tool(call.name, call.requestor)
     refusal = _unfit(tool, call)
@@ -103,7 +103,7 @@ def _kind(error: Exception) -> str:
 
 
 def _unfit(tool: Tool | None, call: ToolCall) -> Refusal | None:
-    """Return why a call cannot even be tried; None where it can."""
+    """Return why a call cannot even be tried; None if it can."""
     if tool is None:
         return Refusal(kind="unknown_tool", message=f"Tool '{call.name}' not found.")
     if call.arguments is None:
@@ -179,7 +179,7 @@ def initial_state(environment: Environment, task_initial: EndState | None, chang
         changes: The task's changes to the environment's initial state (tau2: `initial_state`); None for none.
 
     Raises:
-        CallError: Where the task asks for changes that the environment does not know how to make.
+        CallError: If the task asks for changes that the environment does not know how to make.
     """
     if task_initial is not None:
         return task_initial

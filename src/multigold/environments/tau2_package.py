@@ -36,7 +36,7 @@ _TOOLKITS: Final[Mapping[Requestor, str]] = {"assistant": "tools", "user": "user
 
 
 def domains() -> list[str]:
-    """Return the names of the domains of an installed tau2, sorted; none where there is no tau2."""
+    """Return the names of the domains of an installed tau2, sorted; none if there is no tau2."""
     return sorted(_registry().get_domains()) if importlib.util.find_spec("tau2") else []
 
 
@@ -48,8 +48,8 @@ def load(name: str, *, conventions: Conventions | None = None) -> Environment:
         conventions: What is to be declared about its records, such as tables that are logs.
 
     Raises:
-        EnvironmentNotFoundError: Where tau2 is not installed, or has no such domain.
-        DataError: Where the domain's own data is missing.
+        EnvironmentNotFoundError: If tau2 is not installed, or has no such domain.
+        DataError: If the domain's own data is missing.
     """
     domain = name.removeprefix(PREFIX)
     if importlib.util.find_spec("tau2") is None:

@@ -25,7 +25,7 @@ Assertion: TypeAlias = Callable[..., bool]
 """`assertion(draft, **arguments)` tells whether something holds of one side of a state; it never writes."""
 
 Invariant: TypeAlias = Callable[[EndState, EndState], Iterable[str]]
-"""`invariant(initial, end)` yields a sentence for each fault among the records that changed; none where all is well."""
+"""`invariant(initial, end)` yields a sentence for each fault among the records that changed; none if all is well."""
 
 
 class RefusalError(Exception):

@@ -30,9 +30,9 @@ class Finding:
         where: The file and the JSON Pointer in it.
         sentence: The same for people.
         level: Whether it must be mended.
-        task: Id of the task that it is about; empty where it is about none.
-        evidence: What shows it, as plain JSON data: calls, a delta; None where the sentence says all.
-        remedy: What to do about it; empty where that goes without saying.
+        task: Id of the task that it is about; empty if it is about none.
+        evidence: What shows it, as plain JSON data: calls, a delta; None if the sentence says all.
+        remedy: What to do about it; empty if that goes without saying.
     """
 
     code: str
@@ -106,7 +106,7 @@ class Cursor:
         return self._typed(key, str, "a string", default)
 
     def flag(self, key: str) -> bool:
-        """Return a member that is a boolean; False where it is absent or (noted) something else."""
+        """Return a member that is a boolean; False if it is absent or (noted) something else."""
         return self._typed(key, bool, "true or false", False)
 
     def number(self, key: str) -> int:

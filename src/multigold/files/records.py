@@ -27,7 +27,7 @@ def open_records(path: Path, schema: str) -> Cursor:
         A cursor on the whole document, whose list of findings is empty.
 
     Raises:
-        CallError: Where it cannot be read, is not JSON, or is of another form.
+        CallError: If it cannot be read, is not JSON, or is of another form.
     """
     try:
         if path.stat().st_size > MAX_RECORD_BYTES:
@@ -50,7 +50,7 @@ def refuse_faults(found: Sequence[Finding], path: Path) -> None:
     """Raise where faults were found, with all of them.
 
     Raises:
-        CallError: Where there is at least one.
+        CallError: If there is at least one.
     """
     if found:
         count = "one fault" if len(found) == 1 else f"{len(found)} faults"
@@ -61,7 +61,7 @@ def write_records(document: Json, path: Path) -> None:
     """Write records as indented JSON in one step: a reader sees the old file or the new one, never half of one.
 
     Raises:
-        MultigoldError: Where the file cannot be written.
+        MultigoldError: If the file cannot be written.
     """
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     beside = path.with_name(f".{path.name}.{os.getpid()}")

@@ -242,7 +242,7 @@ class _Place:
         part: The environment's field, such as `calendar`.
         field: The model's field, such as `events`.
         adapter: pydantic's reader of the field's type.
-        key: The field that keys the records of a list; empty where the list is kept whole, or is none.
+        key: The field that keys the records of a list; empty if the list is kept whole, or is none.
         is_table: Whether the field holds records, so that it may be an empty table.
     """
 
@@ -264,7 +264,7 @@ class Shape:
         environment_type: A pydantic model whose fields are pydantic models.
 
     Raises:
-        CallError: Where a field is no model.
+        CallError: If a field is no model.
     """
 
     def __init__(self, environment_type: Any) -> None:
@@ -320,7 +320,7 @@ def _is_copy(field: str) -> bool:
 
 
 def _key(annotation: Any) -> str:
-    """Return the field that keys the records of a list type; empty where the type is no list, or they have no id."""
+    """Return the field that keys the records of a list type; empty if the type is no list, or they have no id."""
     if get_origin(annotation) is not list:
         return ""
     known = getattr(get_args(annotation)[0], "model_fields", {})
@@ -369,7 +369,7 @@ def run_calls(
         trial: Which of several runs.
 
     Raises:
-        CallError: Where the suite has no such task.
+        CallError: If the suite has no such task.
     """
     task = suite.tasks.get(task_id)
     if task is None:

@@ -40,7 +40,7 @@ def to_score(verdict: Verdict) -> Score:
         whole verdict in its metadata. Unknown rewards are NaN.
 
     Raises:
-        MissingExtraError: Where inspect-ai is not installed.
+        MissingExtraError: If inspect-ai is not installed.
     """
     scorer = _import_scorer()
     rewards = rewards_json(verdict.rewards)
@@ -91,7 +91,7 @@ def reading_scorer(
         contested: As for `multigold.score`.
 
     Raises:
-        MissingExtraError: Where inspect-ai is not installed.
+        MissingExtraError: If inspect-ai is not installed.
     """
     scorer = _import_scorer()
 

@@ -22,7 +22,7 @@ class Catalogue:
         clauses: By id.
         loopholes: By id.
         gold_sets: By task id.
-        paper_split: Task ids of the paper's two-way split; empty where it has none.
+        paper_split: Task ids of the paper's two-way split; empty if it has none.
         digest: SHA-256 over the content of all the catalogue's files.
         source: The directory that it was read from.
     """
@@ -41,7 +41,7 @@ class Catalogue:
         return iter(self.gold_sets.values())
 
     def gold_set(self, task: Task) -> GoldSet | None:
-        """Return the gold set for this task's text, its readings with their standing; None where none applies."""
+        """Return the gold set for this task's text, its readings with their standing; None if none applies."""
         gold_set = self.gold_sets.get(task.id)
         return None if gold_set is None else gold_set.for_text(task.text_fingerprint())
 

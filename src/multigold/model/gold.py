@@ -67,7 +67,7 @@ class PointerRule:
     """What a pattern asks of one changed pointer.
 
     Attributes:
-        schema: JSON Schema that the value after must satisfy; None where the pointer must be removed.
+        schema: JSON Schema that the value after must satisfy; None if the pointer must be removed.
         optional: Whether the pointer may also be unchanged.
     """
 
@@ -150,8 +150,8 @@ class Reading:
         standing: Whether it counts, for the task text that the gold set was selected for.
         standing_reason: Why.
         admits: What end states it admits: the union of these forms.
-        evidence: What a run must have done for a match to count; None where nothing is asked.
-        communicate: What must be said under this reading, where that differs from the benchmark's; None where not.
+        evidence: What a run must have done for a match to count; None if nothing is asked.
+        communicate: What must be said under this reading, where that differs from the benchmark's; None if not.
         worth: What a match is worth, in 0..1; below 1 only where a benchmark says so itself (`acceptable_outcomes`).
         origin: Where the reading comes from: the paper, a clause, or a trace.
         notes: Anything else.
@@ -181,7 +181,7 @@ class TaskText:
         releases: Benchmark releases that have this text.
         standing: For each reading its standing under this text, with the reason.
         golds: What is expected of each known benchmark gold: gold fingerprint to the reading that it is, or
-            to None where it is in no reading (a conflict). Checked, never used for a verdict.
+            to None if it is in no reading (a conflict). Checked, never used for a verdict.
     """
 
     id: str
@@ -221,7 +221,7 @@ class GoldSet:
         status: `published` where the paper lists the task, `proposed` where this catalogue adds it.
         readings: The readings.
         benchmark: Id of the reading that is the benchmark's own gold, where the set itself says so (`from_databases`).
-        texts: The texts that the set was written for; empty where it applies to any.
+        texts: The texts that the set was written for; empty if it applies to any.
         text: Id of the text that was selected; None before `Catalogue.gold_set` selected one.
         negatives: End states that must not match.
         overlaps: Pairs of readings that are declared to share end states, each with the reason.
@@ -261,8 +261,8 @@ class GoldSet:
             contested: Ids of readings that count only when asked for.
 
         Raises:
-            CallError: Where the databases have no names, or `benchmark` or `contested` names no reading.
-            StateError: Where a database is not JSON.
+            CallError: If the databases have no names, or `benchmark` or `contested` names no reading.
+            StateError: If a database is not JSON.
         """
         _check_named(databases)
         disputed = set(contested)
@@ -301,7 +301,7 @@ class GoldSet:
         """Return a reading by id.
 
         Raises:
-            KeyError: Where there is none.
+            KeyError: If there is none.
         """
         for reading in self.readings:
             if reading.id == reading_id:

@@ -74,8 +74,8 @@ class Loophole:
         tasks: Ids of the tasks that exercise it.
         proposed: Ids of further tasks that this catalogue adds to those published, each with the evidence.
         status: `published` in the paper, or `proposed` by this catalogue.
-        decision_rule: How a run's side is decided; empty where there is no rule.
-        fix: How the policy could be mended; empty where nothing is proposed.
+        decision_rule: How a run's side is decided; empty if there is no rule.
+        fix: How the policy could be mended; empty if nothing is proposed.
         notes: Anything else.
     """
 

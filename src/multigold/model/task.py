@@ -20,7 +20,7 @@ class ToolCall:
 
     Attributes:
         name: The tool.
-        arguments: Its arguments as plain JSON; None where a file holds something that is no JSON object.
+        arguments: Its arguments as plain JSON; None if a file holds something that is no JSON object.
         requestor: Who called: `assistant` or `user`.
         id: The call's id in its source; may be empty or repeated.
         compared: Of a gold's call, the arguments that a run's call must share to count as the same (tau2:
@@ -44,10 +44,10 @@ class Criteria:
     """What the benchmark itself scores a task by (tau2: `evaluation_criteria`).
 
     Attributes:
-        actions: The benchmark's gold; None where it states none.
-        env_assertions: Its assertions on the end state, as the benchmark writes them; None where it states none.
+        actions: The benchmark's gold; None if it states none.
+        env_assertions: Its assertions on the end state, as the benchmark writes them; None if it states none.
         communicate: Strings that the agent must say.
-        reward_basis: Names of the factors that multiply to the reward; None where the file does not say.
+        reward_basis: Names of the factors that multiply to the reward; None if the file does not say.
     """
 
     actions: tuple[ToolCall, ...] | None = None
@@ -77,8 +77,8 @@ class Task:
             environment's own initial state.
         instructions: What the user was told (tau2: `user_scenario`), as the benchmark writes it.
         initial_state: Changes to the environment's initial state (tau2: `initial_state`), as the benchmark writes them.
-        criteria: What the benchmark checks; None where nothing is known of it.
-        domain: The environment's name, such as `tau2-airline`; empty where none is known.
+        criteria: What the benchmark checks; None if nothing is known of it.
+        domain: The environment's name, such as `tau2-airline`; empty if none is known.
     """
 
     id: str = attrs.field(kw_only=False)
@@ -100,7 +100,7 @@ class Task:
         return text_fingerprint(self.instructions, self.initial_state)
 
     def gold_fingerprint(self) -> str | None:
-        """Return the fingerprint of the benchmark's gold; None where it states none.
+        """Return the fingerprint of the benchmark's gold; None if it states none.
 
         That is the name, arguments and requestor of its calls and, where it states any, its assertions on the state.
         """

@@ -20,8 +20,8 @@ class RecordedCall:
 
     Attributes:
         call: The call.
-        result: What the tool answered, as recorded text; None where the file has no answer to it.
-        refused: Whether the recorded answer is a refusal; None where the file does not tell.
+        result: What the tool answered, as recorded text; None if the file has no answer to it.
+        refused: Whether the recorded answer is a refusal; None if the file does not tell.
         message: Index of the message that holds the call.
     """
 
@@ -37,7 +37,7 @@ class Message:
 
     Attributes:
         role: `assistant`, `user`, `system` or `tool`.
-        text: What was said; empty where nothing was.
+        text: What was said; empty if nothing was.
     """
 
     role: str
@@ -49,10 +49,10 @@ class Recorded:
     """The verdict that the file itself carries.
 
     Attributes:
-        reward: The recorded reward; None where there is none.
-        db_match: The recorded database verdict; None where there is none.
+        reward: The recorded reward; None if there is none.
+        db_match: The recorded database verdict; None if there is none.
         breakdown: Recorded factor by factor, such as `{"DB": 1.0, "COMMUNICATE": 1.0}`.
-        reward_basis: The factors that the file says were multiplied; None where it does not say.
+        reward_basis: The factors that the file says were multiplied; None if it does not say.
     """
 
     reward: float | None = None
@@ -66,10 +66,10 @@ class Trajectory:
     """One run of one task by one agent: its tool calls in order, or the state that it ended in.
 
     Attributes:
-        calls: The calls in order; None where only an end state is known.
+        calls: The calls in order; None if only an end state is known.
         end_state: The end state, where it is known without replay.
         messages: The talk.
-        termination: Why the run ended, in the benchmark's word (`user_stop`); None where nothing was recorded.
+        termination: Why the run ended, in the benchmark's word (`user_stop`); None if nothing was recorded.
         recorded: The verdict in the file.
         run_id: The file's own id of the run.
         task_id: The task that the run is of.
@@ -109,7 +109,7 @@ class Trajectory:
             trial: Which of several runs of one task by one agent.
 
         Raises:
-            StateError: Where the data is not JSON.
+            StateError: If the data is not JSON.
         """
         sides = [
             side if isinstance(side, Database) or side is None else Database.from_json(side)
@@ -144,7 +144,7 @@ class Trajectory:
             trial: Which of several runs of one task by one agent.
 
         Raises:
-            CallError: Where a call is no `ToolCall`.
+            CallError: If a call is no `ToolCall`.
         """
         calls = tuple(calls)
         for index, call in enumerate(calls):
@@ -173,7 +173,7 @@ class Trajectory:
             trial: Which of several runs of one task by one agent.
 
         Raises:
-            ResultsError: Where a message is not of that form.
+            ResultsError: If a message is not of that form.
         """
         talk: list[Message] = []
         calls: list[RecordedCall] = []
@@ -217,7 +217,7 @@ def parse_call(call: Json, role: str, where: str) -> ToolCall:
     """Read one tool call in the OpenAI or the flat form.
 
     Raises:
-        ResultsError: Where it has no name.
+        ResultsError: If it has no name.
     """
     body = call.get("function", call) if isinstance(call, Mapping) else {}
     name = body.get("name") if isinstance(body, Mapping) else None
@@ -228,7 +228,7 @@ def parse_call(call: Json, role: str, where: str) -> ToolCall:
 
 
 def parse_arguments(arguments: Json) -> dict[str, Json] | None:
-    """Return a call's arguments as an object: given as one, as JSON text, or as nothing; None where it is neither."""
+    """Return a call's arguments as an object: given as one, as JSON text, or as nothing; None if it is neither."""
     if arguments is None or arguments == "":
         return {}
     if isinstance(arguments, str):

@@ -21,7 +21,7 @@ SUCCESS_TOLERANCE = 1e-6
 
 
 def is_success(reward: float | None) -> bool | None:
-    """Tell whether a reward is a success; None where there is no reward."""
+    """Tell whether a reward is a success; None if there is no reward."""
     return None if reward is None else abs(reward - 1.0) <= SUCCESS_TOLERANCE
 
 
@@ -65,10 +65,10 @@ class Comparison:
         reading: The reading's id.
         title: Its title.
         standing: Its standing for this task text.
-        match: The match; None where the end state is not in the reading.
-        delta: From the reading's nearest end state to the run's; empty where matched, None for a pattern.
+        match: The match; None if the end state is not in the reading.
+        delta: From the reading's nearest end state to the run's; empty if matched, None for a pattern.
         faults: For a pattern, what it refuses, each a sentence.
-        width: How many end states the reading admits; None where a pattern leaves it open.
+        width: How many end states the reading admits; None if a pattern leaves it open.
     """
 
     reading: str
@@ -104,8 +104,8 @@ class Fidelity:
         unknown: Calls of tools that the environment does not have.
         skipped: Reads whose recorded outcome was taken as it stands.
         differing: Recorded results that differ from the recomputed ones.
-        first_difference: The first of them, in a sentence; empty where there is none.
-        drift: Why the replay cannot be trusted; empty where it can.
+        first_difference: The first of them, in a sentence; empty if there is none.
+        drift: Why the replay cannot be trusted; empty if it can.
     """
 
     calls: int = 0
@@ -120,7 +120,7 @@ class Fidelity:
 
 @attrs.frozen(kw_only=True)
 class Rewards:
-    """The reward under each way of counting, in 0..1; None where a factor that it needs is missing.
+    """The reward under each way of counting, in 0..1; None if a factor that it needs is missing.
 
     Attributes:
         single: The benchmark's gold alone, strictly compared.
@@ -145,7 +145,7 @@ class Nearest:
 
     Attributes:
         reading: The reading's id.
-        delta: From the reading's nearest end state to the run's; None where the reading is a pattern.
+        delta: From the reading's nearest end state to the run's; None if the reading is a pattern.
         faults: For a pattern, what it refuses.
     """
 
@@ -162,20 +162,20 @@ class Verdict:
         outcome: `matched`, `unmatched`, or `unscored` (which is not zero).
         matched: Ids of the readings that count under the options in force.
         matches: All readings that the end state is in.
-        comparisons: Every reading held against the end state; empty where the run could not be replayed.
-        benchmark_matched: Whether the benchmark's own gold matches strictly; None where it states none or is unscored.
+        comparisons: Every reading held against the end state; empty if the run could not be replayed.
+        benchmark_matched: Whether the benchmark's own gold matches strictly; None if it states none or is unscored.
         benchmark_faults: What is wrong with the benchmark's gold, such as `gold_broken`.
-        repaired_matched: Whether the benchmark's gold matches once it is synchronised as a run is; None where that
+        repaired_matched: Whether the benchmark's gold matches once it is synchronised as a run is; None if that
             makes no difference to the gold (else it is marked `gold_not_synced`).
         benchmark_readings: Readings that admit the benchmark's own gold.
-        reason: Why the outcome is not `matched`; None where it is.
+        reason: Why the outcome is not `matched`; None if it is.
         rewards: The reward columns.
-        bounds: Lowest and highest reward that is possible where a factor is missing; None where none is.
+        bounds: Lowest and highest reward that is possible where a factor is missing; None if none is.
         recorded: The verdict in the file.
         stratum: The run's stratum; see the documentation of strata.
         fidelity: How well the replay followed the record.
         ignored: Tables that the run wrote to and that do not count, as the domain declares them to be logs.
-        end_state: Fingerprint of what the run changed; equal for runs of one task that end alike, empty where unknown.
+        end_state: Fingerprint of what the run changed; equal for runs of one task that end alike, empty if unknown.
         do_nothing: Rewards of a run that does nothing at all on this task.
         always_refuse: Rewards of a run that leaves the database untouched and has all evidence.
         beside: What another scorer's file says of the run, and what it would say with our verdict in place of its own
@@ -213,7 +213,7 @@ class Verdict:
 
     @property
     def nearest(self) -> Nearest | None:
-        """The reading that came closest, by number of differing pointers; None where one counts or none is known.
+        """The reading that came closest, by number of differing pointers; None if one counts or none is known.
 
         One that is `off` comes after all others.
         """

@@ -85,7 +85,7 @@ class ClauseRecord:
         text: Its lines.
         fingerprint: SHA-256 of them.
         tests: Test to what came of it; a test that is missing was not looked at.
-        look_again: Why somebody should look again; empty where nobody need.
+        look_again: Why somebody should look again; empty if nobody need.
         note: Anything else.
     """
 
@@ -310,7 +310,7 @@ def _name(clause: PolicyClause) -> str:
 
 
 def _follow(record: ClauseRecord, clause: PolicyClause, *, returned: bool) -> tuple[ClauseRecord, ClauseChange | None]:
-    """Return a record at the place and with the text of a clause, and what happened to it; None where nothing did."""
+    """Return a record at the place and with the text of a clause, and what happened to it; None if nothing did."""
     followed = attrs.evolve(record, heading=clause.heading, first_line=clause.first_line, last_line=clause.last_line)
     if record.fingerprint != clause.fingerprint:
         again = f"the text changed; it was: {record.text}" if not record.look_again else record.look_again

@@ -80,7 +80,7 @@ def write_policy_audit(audit: PolicyAudit, path: Path) -> None:
     """Write the records to a file.
 
     Raises:
-        MultigoldError: Where it cannot be written.
+        MultigoldError: If it cannot be written.
     """
     write_records(policy_audit_json(audit), path)
 
@@ -92,7 +92,7 @@ def read_policy_audit(path: Path) -> PolicyAudit:
     """Read the records from a file.
 
     Raises:
-        CallError: Where it cannot be read or has faults; all of them are named, each with its place.
+        CallError: If it cannot be read or has faults; all of them are named, each with its place.
     """
     top = open_records(path, SCHEMA)
     top.keys({"schema", "policy", "clauses"}, {"$schema", "gone", "note"})

@@ -32,7 +32,7 @@ class PolicyClause:
         first_line: Its first line, counted from 1.
         last_line: Its last line.
         text: Its lines, joined by newlines.
-        lead: The line that it completes, ending with a colon; empty where it stands by itself.
+        lead: The line that it completes, ending with a colon; empty if it stands by itself.
     """
 
     heading: tuple[str, ...]

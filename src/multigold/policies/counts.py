@@ -68,7 +68,7 @@ def count_checks(source: bytes, *, where: str = "") -> int:
     """Count the `raise` statements of a Python module: the places where a tool refuses. It is parsed, never run.
 
     Raises:
-        DataError: Where it is too large or no Python.
+        DataError: If it is too large or no Python.
     """
     if len(source) > MAX_SOURCE_BYTES:
         raise DataError(f"it is larger than {MAX_SOURCE_BYTES:,} bytes", where=where)
@@ -80,7 +80,7 @@ def count_checks(source: bytes, *, where: str = "") -> int:
 
 
 def find_tools(domain: str) -> Path | None:
-    """Return the file of a domain's tools in an installed tau2, which is not imported; None where there is none."""
+    """Return the file of a domain's tools in an installed tau2, which is not imported; None if there is none."""
     if domain not in DATASETS or DATASETS[domain].benchmark != "tau2":
         return None
     try:

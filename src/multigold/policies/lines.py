@@ -39,7 +39,7 @@ class ClauseText:
 
     Attributes:
         clause: The clause.
-        text: Its lines in that copy; empty where they are missing.
+        text: Its lines in that copy; empty if they are missing.
         found: `same` where they stand where the catalogue says, `moved` where they stand elsewhere, or `missing`.
         first_line: Where they begin in that copy, counted from 1; 0 where they are missing.
     """

@@ -43,8 +43,8 @@ class Run:
 
     Attributes:
         trajectory: What the run did, as far as it can be read.
-        task_id: The task that it is of; empty where that is not known.
-        problem: Why it cannot be scored although it is counted; None where nothing stands in the way.
+        task_id: The task that it is of; empty if that is not known.
+        problem: Why it cannot be scored although it is counted; None if nothing stands in the way.
         place: Where it stands in the file, such as `simulations[3]`.
         notes: What is odd about it without standing in the way, each a sentence.
         extra: What the file says beside, as it says it: hashes of end states, signals of another scorer.
@@ -64,7 +64,7 @@ class AcceptableOutcome:
 
     Attributes:
         id: Its id in the file, else its number.
-        actions: The calls whose end state is accepted; None where it states none.
+        actions: The calls whose end state is accepted; None if it states none.
         communicate: What the agent must say.
         description: The file's words for it.
         reward: What reaching it is worth, in 0..1.
@@ -104,10 +104,10 @@ class ResultsFile:
         format: The reader's name for its form, such as `tau2`.
         name: The file's name, as the caller gave it.
         digest: SHA-256 of the file's bytes, as 64 hexadecimal digits.
-        domain: The environment's name, such as `tau2-airline`; empty where the file does not tell.
-        agent: Model and implementation, as the file names them; empty where it names none.
-        release: The benchmark's git commit as the file states it; empty where it states none.
-        tasks: Task id to task; empty where the file embeds none.
+        domain: The environment's name, such as `tau2-airline`; empty if the file does not tell.
+        agent: Model and implementation, as the file names them; empty if it names none.
+        release: The benchmark's git commit as the file states it; empty if it states none.
+        tasks: Task id to task; empty if the file embeds none.
         runs: All runs, in the file's order.
         warnings: What is odd about the file, each a sentence.
         solo: Whether one agent held the user's tools as well (tau2's solo mode): a call of a tool of either side then

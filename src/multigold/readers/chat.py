@@ -29,7 +29,7 @@ def recognise(document: Document) -> bool:
 
 
 def _runs(document: Document) -> Sequence[msgspec.Raw] | None:
-    """Return each run of the document as raw JSON; None where it holds no chats."""
+    """Return each run of the document as raw JSON; None if it holds no chats."""
     if document.has("messages"):
         whole = document.load()
         return [whole] if _is_chat(whole) else None

@@ -58,14 +58,14 @@ class Document:
         return self.members is not None and all(name in self.members for name in names)
 
     def member(self, name: str) -> msgspec.Raw:
-        """Return a raw member; JSON null where there is none."""
+        """Return a raw member; JSON null if there is none."""
         return NULL if self.members is None else self.members.get(name, NULL)
 
     def array(self, name: str) -> Sequence[msgspec.Raw]:
-        """Return the raw items of a member that is an array; none where it is null or missing.
+        """Return the raw items of a member that is an array; none if it is null or missing.
 
         Raises:
-            ResultsError: Where it is something else.
+            ResultsError: If it is something else.
         """
         if name in self.arrays:
             return self.arrays[name]
@@ -75,13 +75,13 @@ class Document:
             raise ResultsError(f"`{name}` should be a list ({error})", where=self.name) from error
 
     def value(self, name: str, kind: type[_T]) -> _T | None:
-        """Decode a member as a type; None where it is missing, null, or of another kind."""
+        """Decode a member as a type; None if it is missing, null, or of another kind."""
         found: _T | None = decoded(self.member(name), kind)
         return found
 
 
 def decoded(raw: msgspec.Raw | bytes, kind: Any) -> Any:
-    """Decode raw JSON as a type; None where it is not of that type."""
+    """Decode raw JSON as a type; None if it is not of that type."""
     try:
         return msgspec.json.decode(raw, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -102,7 +102,7 @@ def read_document(data: bytes, name: str, *, max_bytes: int = MAX_WHOLE_BYTES) -
         max_bytes: The size that is refused.
 
     Raises:
-        ResultsError: Where it is too large, empty, broken off, no JSON, too deep, or neither an object nor an array.
+        ResultsError: If it is too large, empty, broken off, no JSON, too deep, or neither an object nor an array.
     """
     if len(data) > max_bytes:
         raise ResultsError(
@@ -142,7 +142,7 @@ def _cut(text: bytes) -> dict[str, Any]:
 
 
 def _lines(text: bytes) -> list[msgspec.Raw] | None:
-    """Return the lines of JSON Lines, raw; None where the first line is no object or array by itself.
+    """Return the lines of JSON Lines, raw; None if the first line is no object or array by itself.
 
     A later line that is no JSON stays as it is: the run that it should be becomes unreadable, and the others stand.
     """
@@ -164,7 +164,7 @@ def _as_utf8(data: bytes, name: str) -> bytes:
 
 
 def mended(raw: msgspec.Raw | bytes) -> bytes | None:
-    """Return strict JSON for what only Python's own decoder reads; None where it does not read it either."""
+    """Return strict JSON for what only Python's own decoder reads; None if it does not read it either."""
     try:
         return json.dumps(_strict(json.loads(bytes(raw).decode(), strict=False))).encode()
     except (ValueError, RecursionError):

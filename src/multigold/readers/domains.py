@@ -54,7 +54,7 @@ def environment_name(domain: str) -> tuple[str, tuple[str, ...]]:
 
 
 def guess_domain(tools: Iterable[str]) -> str:
-    """Return the domain whose tools are named, looking no further than needed; empty where none is, or several are."""
+    """Return the domain whose tools are named, looking no further than needed; empty if none is, or several are."""
     votes: Counter[str] = Counter()
     for tool in tools:
         votes.update(domain for domain, names in _TOOLS.items() if tool in names)

@@ -96,7 +96,7 @@ def read_dataset(document: Document) -> Expected:
     """Read an EVA data set.
 
     Raises:
-        ResultsError: Where a row is not of the data set's form.
+        ResultsError: If a row is not of the data set's form.
     """
     sets, sessions, goals = {}, {}, {}
     for index, item in enumerate(_rows(document)):
@@ -175,7 +175,7 @@ def _task(record: Folder, expected: Expected) -> Task:
 
 
 def _state(record: Folder, path: str) -> tuple[EndState, Json] | None:
-    """Return a stored state and its session; None where there is none."""
+    """Return a stored state and its session; None if there is none."""
     data = record.value(path, dict[str, Any])
     if data is None:
         return None
@@ -219,7 +219,7 @@ def parse_dataset(data: bytes, name: str) -> Expected:
     """Read an EVA data set from its file's bytes.
 
     Raises:
-        ResultsError: Where it is none.
+        ResultsError: If it is none.
     """
     document = read_document(data, name)
     if not is_dataset(document):

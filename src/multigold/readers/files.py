@@ -80,7 +80,7 @@ class Source:
 
     Attributes:
         path: The file or directory; `-` for standard input.
-        member: The file or directory inside an archive; empty where the whole is meant.
+        member: The file or directory inside an archive; empty if the whole is meant.
         kind: How to open it.
         named: Whether the user named it, or it was found in a directory or an archive. What was only found may be of
             no known form without being a fault: such directories hold other files too.
@@ -104,8 +104,8 @@ def find_sources(names: Iterable[str | Path]) -> list[Source]:
     """Return what is to be opened for the names that a user gave, in their order.
 
     Raises:
-        ResultsError: Where a name stands for nothing.
-        CallError: Where something else than a path stands for a name, such as a list of them.
+        ResultsError: If a name stands for nothing.
+        CallError: If something else than a path stands for a name, such as a list of them.
     """
     return [source for name in names for source in _sources(_as_text(name))]
 
@@ -172,7 +172,7 @@ def _loose(folder: Folder, depth: int = 0) -> list[str]:
 
 
 def folder_format(folder: Folder) -> FolderFormat | None:
-    """Return the form of a folder; None where it has none of its own."""
+    """Return the form of a folder; None if it has none of its own."""
     return next((form for form in FOLDER_FORMATS if form.recognise(folder)), None)
 
 
@@ -220,7 +220,7 @@ def open_results(
         max_bytes: A larger file is refused.
 
     Raises:
-        ResultsError: Where it cannot be opened or read, or holds several.
+        ResultsError: If it cannot be opened or read, or holds several.
     """
     sources = find_sources([path])
     if len(sources) == 1:
@@ -241,7 +241,7 @@ def open_source(
     """Open a source and yield its results files.
 
     Raises:
-        ResultsError: Where it cannot be opened or read.
+        ResultsError: If it cannot be opened or read.
     """
     options = options or ReadOptions()
     if source.kind in ("folder", "archive"):
@@ -269,7 +269,7 @@ def _document(source: Source, max_bytes: int) -> Document:
 
 
 def _large(path: Path, name: str) -> Document | None:
-    """Return a large file's document; None where the file is small enough to be held."""
+    """Return a large file's document; None if the file is small enough to be held."""
     try:
         if _starts_with(path, _GZIP):
             return _unpacked(path, name)
@@ -281,7 +281,7 @@ def _large(path: Path, name: str) -> Document | None:
 
 
 def _unpacked(path: Path, name: str) -> Document | None:
-    """Unpack a gzipped file to a temporary one and cut that; None where what it holds is small."""
+    """Unpack a gzipped file to a temporary one and cut that; None if what it holds is small."""
     import gzip
     import tempfile
     import zlib
@@ -350,7 +350,7 @@ def _limited(file: Any, name: str, max_bytes: int) -> bytes:
     """Return the bytes of a file, uncompressed, no more than the limit.
 
     Raises:
-        ResultsError: Where there is more, or the compression is broken.
+        ResultsError: If there is more, or the compression is broken.
     """
     data = _at_most(file, name, max_bytes)
     if not data.startswith(_GZIP):
@@ -380,7 +380,7 @@ def directory(path: Path, max_bytes: int = MAX_WHOLE_BYTES) -> Folder:
     What is no regular file (a pipe, which nobody may write to, a device, a link to nothing) is not in it.
 
     Raises:
-        ResultsError: Where it holds too many files.
+        ResultsError: If it holds too many files.
     """
     paths: list[str] = []
     for place, _, names in os.walk(path, followlinks=False):
@@ -398,7 +398,7 @@ def archive(path: Path, max_bytes: int = MAX_WHOLE_BYTES) -> Folder:
     """Return a zip archive as a folder.
 
     Raises:
-        ResultsError: Where it is broken or holds too many files.
+        ResultsError: If it is broken or holds too many files.
     """
     import zipfile
 

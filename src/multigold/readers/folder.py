@@ -57,7 +57,7 @@ class Folder:
                 yield self.sub(path[: -len(marker) - 1])
 
     def document(self, path: str) -> Document | None:
-        """Return a JSON file of it, cut into raw pieces; None where it is missing or cannot be read."""
+        """Return a JSON file of it, cut into raw pieces; None if it is missing or cannot be read."""
         if not self.has(path):
             return None
         try:
@@ -66,6 +66,6 @@ class Folder:
             return None
 
     def value(self, path: str, kind: Any) -> Any:
-        """Return a JSON file of it decoded as a type; None where it is missing or of another kind."""
+        """Return a JSON file of it decoded as a type; None if it is missing or of another kind."""
         document = self.document(path)
         return None if document is None or document.members is None else decoded(document.load(), kind)

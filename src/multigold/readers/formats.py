@@ -34,7 +34,7 @@ class Format:
         """Read a document of that form.
 
         Raises:
-            ResultsError: Where it cannot be read.
+            ResultsError: If it cannot be read.
         """
         results: ResultsFile = import_module(self.module).read(document, options)
         return results
@@ -61,8 +61,8 @@ def read_results(
         max_bytes: A larger file is refused.
 
     Raises:
-        ResultsError: Where nothing can be read of it: empty, broken off, no JSON, a template.
-        UnknownFormError: Where it is of no known form.
+        ResultsError: If nothing can be read of it: empty, broken off, no JSON, a template.
+        UnknownFormError: If it is of no known form.
     """
     return read_known(read_document(data, name, max_bytes=max_bytes), options or ReadOptions())
 
@@ -71,7 +71,7 @@ def read_known(document: Document, options: ReadOptions) -> ResultsFile:
     """Read a document by the first format that recognises it.
 
     Raises:
-        UnknownFormError: Where none does.
+        UnknownFormError: If none does.
     """
     for form in FORMATS:
         if form.recognise(document):

@@ -48,7 +48,7 @@ class TaskIndex:
         return frozenset().union(*self.users.values())
 
     def by_checks(self, checks: Sequence[ToolCall]) -> frozenset[str]:
-        """Return the tasks that have all the actions that a run's checks quote; none where the run quotes none."""
+        """Return the tasks that have all the actions that a run's checks quote; none if the run quotes none."""
         found: frozenset[str] | None = None
         for check in checks:
             having = frozenset(
@@ -105,8 +105,8 @@ class Clues:
     """What a run tells of the task that it is of.
 
     Attributes:
-        stated: The task id in the file; empty where there is none.
-        checks: The gold actions that its checks quote; None where it was not evaluated.
+        stated: The task id in the file; empty if there is none.
+        checks: The gold actions that its checks quote; None if it was not evaluated.
         messages: Its talk.
         calls: Its calls.
     """
@@ -138,7 +138,7 @@ def join(clues: Clues, index: TaskIndex) -> frozenset[str]:
 
 
 def join_all(runs: Iterable[Clues], index: TaskIndex) -> list[str]:
-    """Return the task of each run of a file without task ids; empty where it cannot be told."""
+    """Return the task of each run of a file without task ids; empty if it cannot be told."""
     candidates = [join(clues, index) for clues in runs]
     order = list(index.tasks)
     in_order = len(order) > 0 and len(candidates) % len(order) == 0 and _in_order(candidates, order)
@@ -158,7 +158,7 @@ def contradiction(clues: Clues, index: TaskIndex) -> tuple[Reason | None, str]:
     """Hold a run's stated task against its own checks and the user that it is about.
 
     Returns:
-        Why the parts contradict each other, None where they do not; and the task that the checks speak of, empty where
+        Why the parts contradict each other, None if they do not; and the task that the checks speak of, empty if
         they speak of no single other one.
     """
     if clues.checks is not None and clues.stated in index.tasks:

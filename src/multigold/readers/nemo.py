@@ -170,7 +170,7 @@ _TOLD: Final = ("reason_for_call", "known_info", "unknown_info", "task_instructi
 
 
 def _is_told(folder: Folder, instructions: Json) -> bool:
-    """Tell whether a task's text is what the simulated user was told; True where the prompt is not there to tell."""
+    """Tell whether a task's text is what the simulated user was told; True if the prompt is not there to tell."""
     if not folder.has(_PROMPT):
         return True
     told = " ".join(folder.load(_PROMPT).decode("utf-8", "replace").split())
@@ -258,7 +258,7 @@ def _extra(metrics: Mapping[str, Json], metadata: _Metadata) -> dict[str, Json]:
 
 
 def _actions(items: Sequence[msgspec.Raw] | None) -> list[ToolCall] | None:
-    """Return the actions that changed something, from a list of `{"actions": [...]}`; None where there is none."""
+    """Return the actions that changed something, from a list of `{"actions": [...]}`; None if there is none."""
     if items is None:
         return None
     try:
@@ -339,7 +339,7 @@ def _gating(metadata: _Metadata, breakdown: Mapping[str, float]) -> tuple[str, .
 
 
 def _factor(value: Json) -> float | None:
-    """Return a signal as 0 or 1; None where it does not apply. A rate passes at 1 only."""
+    """Return a signal as 0 or 1; None if it does not apply. A rate passes at 1 only."""
     if isinstance(value, bool):
         return float(value)
     rate = reward_number(value)

@@ -89,7 +89,7 @@ class Simulation:
     Attributes:
         trajectory: What it did.
         clues: What it tells of its task.
-        problem: Why it cannot be scored; None where nothing stands in the way.
+        problem: Why it cannot be scored; None if nothing stands in the way.
         notes: What is odd about it.
     """
 
@@ -190,7 +190,7 @@ def _recorded(info: _RewardInfo) -> Recorded:
 
 
 def _own_contradiction(recorded: Recorded) -> Reason | None:
-    """Return why a reward is not the product of its own factors; None where it is, or where some are missing."""
+    """Return why a reward is not the product of its own factors; None if it is, or where some are missing."""
     basis, factors = recorded.reward_basis, recorded.breakdown
     if recorded.reward is None or not basis or any(name not in factors for name in basis):
         return None
@@ -202,7 +202,7 @@ def _own_contradiction(recorded: Recorded) -> Reason | None:
 
 
 def _quoted(info: _RewardInfo) -> tuple[ToolCall, ...] | None:
-    """Return the gold actions that the checks quote: none where the gold has none; None where nothing was checked.
+    """Return the gold actions that the checks quote: none if the gold has none; None if nothing was checked.
 
     tau2 writes null in both cases, but holds the databases against each other in the first only. Where a file has no
     such field at all, nothing is known.
@@ -242,7 +242,7 @@ def _add_results(talk: Talk, results: Json) -> None:
 
 
 def _ticks(ticks: list[_Tick] | None) -> Transcript | None:
-    """Return the talk and the calls of a voice run; None where no tick tells what was called in it."""
+    """Return the talk and the calls of a voice run; None if no tick tells what was called in it."""
     if not ticks or not any(_tells(tick) for tick in ticks):
         return None
     talk = Talk()

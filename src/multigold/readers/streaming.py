@@ -157,7 +157,7 @@ def scan_document(path: Path, name: str, *, keep: object = None) -> Document:
         keep: What must live as long as the pieces are needed.
 
     Raises:
-        ResultsError: Where it is no JSON, breaks off, or is too deep.
+        ResultsError: If it is no JSON, breaks off, or is too deep.
     """
     first = _first_line(path)
     if decoded(first, dict[str, msgspec.Raw] | list[msgspec.Raw]) is not None and len(first) < path.stat().st_size:

@@ -127,7 +127,7 @@ def read_call(call: Json, role: str) -> ToolCall:
 
 
 def read_arguments(arguments: Json) -> dict[str, Json] | None:
-    """Return a call's arguments: an object, its JSON text, or nothing; None where they are no sound JSON object."""
+    """Return a call's arguments: an object, its JSON text, or nothing; None if they are no sound JSON object."""
     if isinstance(arguments, dict):
         return None if is_too_deep(arguments) else arguments
     if arguments is None or arguments == "":

@@ -119,14 +119,14 @@ def _read_criteria(criteria: _Criteria) -> Criteria:
 
 
 def read_actions(actions: Json) -> tuple[ToolCall, ...] | None:
-    """Read a gold's actions; None where there is no list of them."""
+    """Read a gold's actions; None if there is no list of them."""
     if not isinstance(actions, list):
         return None
     return tuple(attrs.evolve(read_call(action, "assistant"), compared=_compared(action)) for action in actions)
 
 
 def _compared(action: Json) -> tuple[str, ...] | None:
-    """Return the names of the arguments that the benchmark compares; None where it does not say."""
+    """Return the names of the arguments that the benchmark compares; None if it does not say."""
     value = action.get("compare_args") if isinstance(action, dict) else None
     return tuple(map(str, value)) if isinstance(value, list) else None
 
@@ -151,6 +151,6 @@ def _outcomes(criteria: _Criteria | None) -> Iterator[AcceptableOutcome]:
 
 
 def read_task_file(data: bytes, domain: str = "") -> TaskTable | None:
-    """Read a benchmark's own task file, a JSON array of tasks; None where it is no array."""
+    """Read a benchmark's own task file, a JSON array of tasks; None if it is no array."""
     raw = decoded(data, list[msgspec.Raw])
     return None if raw is None else read_tasks(raw, domain)

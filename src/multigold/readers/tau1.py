@@ -250,7 +250,7 @@ def _as_number(value: Json) -> Json:
 
 
 def _transcript(item: _Item) -> Transcript | None:
-    """Return the talk and the calls; None where there is no talk."""
+    """Return the talk and the calls; None if there is no talk."""
     messages = item.traj
     if not messages:
         return None
@@ -274,7 +274,7 @@ def _refusal_by_text(recorded: Any) -> Any:
 
 
 def _text_action(message: RawMessage) -> tuple[str, Json] | None:
-    """Return name and arguments of the action that an assistant message ends in; None where it names none."""
+    """Return name and arguments of the action that an assistant message ends in; None if it names none."""
     content = word(message.content)
     if message.role != "assistant" or _ACTION not in content:
         return None

@@ -74,7 +74,7 @@ def read(document: Document, options: ReadOptions) -> ResultsFile:
     """Read tau2's results.
 
     Raises:
-        ResultsError: Where it is a template without runs, or its members are not what they should be.
+        ResultsError: If it is a template without runs, or its members are not what they should be.
     """
     pieces = _pieces(document)
     if pieces is None:
@@ -117,7 +117,7 @@ def assemble(pieces: Pieces, options: ReadOptions) -> ResultsFile:
     """Put the parts of a results file together.
 
     Raises:
-        ResultsError: Where it is a template without runs, or its tasks are no list.
+        ResultsError: If it is a template without runs, or its tasks are no list.
     """
     document, raw = pieces.document, pieces.runs
     info = document.value("info", Info) or Info()
@@ -232,7 +232,7 @@ def _repetitions(repeated: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def _joined(raw: Sequence[msgspec.Raw], index: TaskIndex) -> list[str]:
-    """Return the task of each run of a file of which no run states one; nothing where some run does."""
+    """Return the task of each run of a file of which no run states one; nothing if some run does."""
     if not index.tasks or any(_states_task(item) for item in raw):
         return []
     return join_all((read_simulation(item, "").clues for item in raw), index)
@@ -283,7 +283,7 @@ _JOINED: Final = "the file names no task: it was joined by its checks, its user 
 
 
 def task_problem(task_id: str, tasks: Mapping[str, Task]) -> Reason | None:
-    """Return why a run's task is not known; None where it is, or where the file embeds no tasks at all."""
+    """Return why a run's task is not known; None if it is, or where the file embeds no tasks at all."""
     if not task_id:
         return Reason(code="task_unknown", sentence="nothing tells which task the run is of")
     if tasks and task_id not in tasks:

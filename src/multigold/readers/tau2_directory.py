@@ -74,7 +74,7 @@ def read(folder: Folder, options: ReadOptions) -> Iterator[ResultsFile]:
     """Read tau2's directory form.
 
     Raises:
-        ResultsError: Where `results.json` cannot be read.
+        ResultsError: If `results.json` cannot be read.
     """
     data = folder.load(META)
     document = attrs.evolve(read_document(data, f"{folder.name}/{META}"), name=folder.name)

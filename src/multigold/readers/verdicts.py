@@ -35,7 +35,7 @@ def read(document: Document, options: ReadOptions) -> ResultsFile:
     """Read a file of our own verdicts.
 
     Raises:
-        ResultsError: Where it is of a version that is not known, or its members are not what they should be.
+        ResultsError: If it is of a version that is not known, or its members are not what they should be.
     """
     version = document.value("schema", str)
     if version != SCHEMA:

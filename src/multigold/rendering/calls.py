@@ -30,7 +30,7 @@ class CallLine:
 
 
 def call_notes(calls: Iterable[FollowedCall]) -> str:
-    """Return what the marks mean that stand at some calls; empty where there are none."""
+    """Return what the marks mean that stand at some calls; empty if there are none."""
     kinds = {call.kind for call in calls}
     return " ".join(meaning for kind, meaning in _MEANINGS.items() if kind in kinds)
 

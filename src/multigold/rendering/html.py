@@ -24,7 +24,7 @@ def require_jinja() -> None:
     """Say at once, before anything is scored for the page, that jinja2 is not installed.
 
     Raises:
-        MissingExtraError: Where it is not.
+        MissingExtraError: If it is not.
     """
     try:
         import jinja2  # noqa: F401
@@ -44,7 +44,7 @@ def report_page(report: Report, files: tuple[FileReport, ...], changed: tuple[Ve
         options: How they were re-scored.
 
     Raises:
-        MissingExtraError: Where jinja2 is not installed.
+        MissingExtraError: If jinja2 is not installed.
     """
     require_jinja()
     from jinja2 import Environment, PackageLoader, StrictUndefined

@@ -154,7 +154,7 @@ def _file_detail(file: FileReport) -> str:
 
 
 def _fidelity_lines(file: FileReport) -> Iterator[str]:
-    """Yield how well the replay followed the record, in one line; nothing where nothing was replayed."""
+    """Yield how well the replay followed the record, in one line; nothing if nothing was replayed."""
     counts = file.fidelity
     if not counts.get("calls"):
         return
@@ -174,7 +174,7 @@ _BESIDE = {"theirs": "as recorded", "single": "with their gold", "core": "with e
 
 
 def _beside_lines(file: FileReport) -> Iterator[str]:
-    """Yield another scorer's success rates, recomputed, in one line; nothing where there is none."""
+    """Yield another scorer's success rates, recomputed, in one line; nothing if there is none."""
     rates = [
         f"{passed}/{of} {_BESIDE[kind]}"
         for kind, numbers in file.beside.items()

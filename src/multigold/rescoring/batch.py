@@ -57,9 +57,9 @@ def rescore(
         One verdict per run, in the order of the files, and a report per file.
 
     Raises:
-        ResultsError: Where a file cannot be read and `keep_going` is False.
-        DataError: Where the benchmark's own data is missing.
-        GoldSetError: Where a gold set is wrong.
+        ResultsError: If a file cannot be read and `keep_going` is False.
+        DataError: If the benchmark's own data is missing.
+        GoldSetError: If a gold set is wrong.
     """
     options = options or Options()
     files: list[FileReport] = []
@@ -263,7 +263,7 @@ def summarise(rescoring: Rescoring | Iterable[Verdict]) -> Report:
         rescoring: What `rescore` returned, or verdicts of any origin.
 
     Raises:
-        CallError: Where it is the name of a file, which has to be re-scored first.
+        CallError: If it is the name of a file, which has to be re-scored first.
     """
     if isinstance(rescoring, str | Path):
         raise CallError(
@@ -292,7 +292,7 @@ def strata_note(files: tuple[FileReport, ...]) -> str:
 
 
 def paper_split(options: Options) -> Mapping[str, tuple[str, ...]]:
-    """Return the task ids of the paper's split by domain; empty where the strata option does not ask for it."""
+    """Return the task ids of the paper's split by domain; empty if the strata option does not ask for it."""
     if options.strata != "paper":
         return {}
     if options.gold_sets is not None:

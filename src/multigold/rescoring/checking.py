@@ -33,7 +33,7 @@ class Check:
         unscored: Runs with a recorded verdict that we cannot score: reason code to number.
         spelling: Runs that match only because a whole float equals the int (tau2's hash keeps `1` and `1.0` apart).
         no_gold: Runs with a recorded verdict of a task for which the benchmark states no gold; tau2 says they match.
-        problem: Why nothing of it could be read; empty where something could.
+        problem: Why nothing of it could be read; empty if something could.
         left_out: Why it was left out, where it was only found in a directory and holds no results; empty otherwise.
     """
 
@@ -61,9 +61,9 @@ def check_recorded(*paths: str | Path, options: Options | None = None, keep_goin
         A check per results file.
 
     Raises:
-        CallError: Where no file is named.
-        ResultsError: Where a file cannot be read and `keep_going` is False.
-        DataError: Where the benchmark's own data is missing, and `keep_going` is False.
+        CallError: If no file is named.
+        ResultsError: If a file cannot be read and `keep_going` is False.
+        DataError: If the benchmark's own data is missing, and `keep_going` is False.
     """
     if not paths:
         raise CallError("there is nothing to check", remedy="Name at least one results file.")

@@ -31,8 +31,8 @@ class Place:
 
     Attributes:
         results: The file.
-        environment: Where calls are replayed; None where the file gives end states and nothing need be replayed.
-        catalogue: The catalogue of the domain; None where there is none.
+        environment: Where calls are replayed; None if the file gives end states and nothing need be replayed.
+        catalogue: The catalogue of the domain; None if there is none.
     """
 
     results: ResultsFile
@@ -62,9 +62,9 @@ class Desk:
         """Open a source; where a file embeds no tasks, with those of the release that was named or that it names.
 
         Raises:
-            ResultsError: Where it cannot be read.
-            CallError: Where no release has the name that was given.
-            DataError: Where the tasks of that release are not there.
+            ResultsError: If it cannot be read.
+            CallError: If no release has the name that was given.
+            DataError: If the tasks of that release are not there.
         """
         opened = list(open_source(source, options=self._read))
         release = self.options.benchmark_release
@@ -106,9 +106,9 @@ class Desk:
         """Return what the runs of a file are scored with.
 
         Raises:
-            EnvironmentNotFoundError: Where no environment has the file's domain, and runs would have to be replayed.
-            DataError: Where the benchmark's own data is missing.
-            GoldSetError: Where the catalogue has faults.
+            EnvironmentNotFoundError: If no environment has the file's domain, and runs would have to be replayed.
+            DataError: If the benchmark's own data is missing.
+            GoldSetError: If the catalogue has faults.
         """
         if holds_verdicts(results):
             return Place(results=results, environment=None, catalogue=None)
@@ -124,8 +124,8 @@ class Desk:
                 runs of this one are counted all the same.
 
         Raises:
-            DataError: Where the data is missing and may not be.
-            GoldSetError: Where the catalogue has faults.
+            DataError: If the data is missing and may not be.
+            GoldSetError: If the catalogue has faults.
         """
         try:
             return self.place(results), None
@@ -159,7 +159,7 @@ class Desk:
         """Return the compiled golds of a task, compiled on first use of its text and gold.
 
         Raises:
-            GoldSetError: Where the gold set is wrong.
+            GoldSetError: If the gold set is wrong.
         """
         if self._at is not place:
             self._at, self._seen = place, {}
@@ -258,7 +258,7 @@ def judge_run(run: Run, place: Place, desk: Desk) -> Verdict:
     """Score one run of a file; whatever is wrong with it makes it unscored, with its place.
 
     Raises:
-        GoldSetError: Where a catalogue's gold set is wrong, which is no fault of the run.
+        GoldSetError: If a catalogue's gold set is wrong, which is no fault of the run.
     """
     if holds_verdicts(place.results):
         from multigold.rescoring.stored import stored_verdict

@@ -14,7 +14,7 @@ from multigold.state.canonical import Json, same
 
 
 def with_session(verdict: Verdict, run: Run) -> Verdict:
-    """Return a verdict with EVA's own beside it: `session` and `passes`, null where the file does not tell."""
+    """Return a verdict with EVA's own beside it: `session` and `passes`, null if the file does not tell."""
     expected, final = run.extra.get("expected_session"), run.extra.get("session")
     session = None if expected is None or final is None else contains(final, expected)
     factors = (verdict.benchmark_matched, session)

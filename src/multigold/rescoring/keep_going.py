@@ -24,8 +24,8 @@ def each_source(
         keep_going: Whether a source that cannot be read is reported, instead of raising.
 
     Raises:
-        GoldSetError: Where a gold set is wrong: that is no fault of the file.
-        MultigoldError: Where a source cannot be read, and going on was not asked for.
+        GoldSetError: If a gold set is wrong: that is no fault of the file.
+        MultigoldError: If a source cannot be read, and going on was not asked for.
     """
     for source in sources:
         try:

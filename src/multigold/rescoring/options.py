@@ -59,13 +59,13 @@ class FileReport:
         unmatched: Runs that match none.
         unscored: Reason code to number of runs.
         fidelity: What was counted of the calls of all runs (see `Fidelity`), and runs that are `drifting`.
-        beside: The rates of another scorer over these runs, as recorded and recomputed; empty where there is none.
-        data_digest: SHA-256 of the database that calls were replayed on; empty where there was none.
-        catalogue_digest: Digest of the catalogue; empty where there is none for the domain.
+        beside: The rates of another scorer over these runs, as recorded and recomputed; empty if there is none.
+        data_digest: SHA-256 of the database that calls were replayed on; empty if there was none.
+        catalogue_digest: Digest of the catalogue; empty if there is none for the domain.
         paper_split: Whether that catalogue has the paper's split, so that the paper's agents selected its tasks.
         equivalences: Names of the equivalences that its verdicts were made with.
         warnings: Sentences about the file as a whole.
-        problem: Why nothing of it could be scored; empty where something could.
+        problem: Why nothing of it could be scored; empty if something could.
     """
 
     name: str

@@ -29,10 +29,10 @@ class FollowedCall:
 
     Attributes:
         call: The call, as it was made.
-        kind: What its tool does; `unknown` where the environment has no such tool, empty where there is no environment.
+        kind: What its tool does; `unknown` where the environment has no such tool, empty if there is no environment.
         outcome: What the file says came of it.
         message: What the tool said, where it refused.
-        replayed: Where nothing is recorded, whether a replay carries the call out; None where it was not replayed.
+        replayed: Where nothing is recorded, whether a replay carries the call out; None if it was not replayed.
     """
 
     call: ToolCall
@@ -48,7 +48,7 @@ class FollowedRun:
 
     Attributes:
         verdict: The verdict.
-        calls: The calls in order; None where the file holds none of this run.
+        calls: The calls in order; None if the file holds none of this run.
         proposed: Whether the catalogue has readings for its task that it only proposes, and that were left out.
     """
 
@@ -76,8 +76,8 @@ def followed_runs(
             be read is then told, not raised.
 
     Raises:
-        ResultsError: Where the file cannot be read and there is no `told`.
-        DataError: Where the benchmark's own data is missing and there is no `told`.
+        ResultsError: If the file cannot be read and there is no `told`.
+        DataError: If the benchmark's own data is missing and there is no `told`.
     """
     desk = Desk(options or Options())
 
@@ -118,7 +118,7 @@ def _calls(run: Run, place: Place, desk: Desk) -> tuple[FollowedCall, ...] | Non
 
 
 def _replayed(run: Run, place: Place, desk: Desk) -> list[bool | None] | None:
-    """Return whether a replay carries out each call; None where the run cannot be replayed."""
+    """Return whether a replay carries out each call; None if the run cannot be replayed."""
     task = place.results.tasks.get(run.task_id)
     if task is None or place.environment is None:
         return None

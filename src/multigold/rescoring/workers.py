@@ -56,7 +56,7 @@ class Crew:
             runs: How many runs that file has.
 
         Returns:
-            The verdicts; None where the caller should judge the runs itself.
+            The verdicts; None if the caller should judge the runs itself.
         """
         if self._jobs == 1 or runs < _WORTH_IT or source.kind == "stdin":
             return None

@@ -54,7 +54,7 @@ class CompiledPattern:
         return self.pattern.label
 
     def faults(self, initial: EndState, end: EndState, changes: Delta) -> Iterator[str]:
-        """Yield what the pattern refuses of a state, cheapest checks first; nothing where it admits the state.
+        """Yield what the pattern refuses of a state, cheapest checks first; nothing if it admits the state.
 
         Args:
             initial: The state that the task starts in.
@@ -97,7 +97,7 @@ class CompiledAssertions:
         return self.form.label
 
     def faults(self, _initial: EndState, end: EndState, _changes: Delta) -> Iterator[str]:
-        """Yield each assertion that does not hold of a state; nothing where the state is admitted."""
+        """Yield each assertion that does not hold of a state; nothing if the state is admitted."""
         for assertion in self.form.assertions:
             held = holds(self.environment, end, assertion)
             if not held:
@@ -128,7 +128,7 @@ class Admitted:
 
     @property
     def width(self) -> int | None:
-        """How many end states it admits; None where a pattern or an assertion leaves it open."""
+        """How many end states it admits; None if a pattern or an assertion leaves it open."""
         return None if self.open_forms else len(self.members)
 
     @property
@@ -137,7 +137,7 @@ class Admitted:
         return (*self.patterns, *self.predicates)
 
     def find(self, candidate: Candidate) -> tuple[str, tuple[str, ...]] | None:
-        """Return the label of the member that a state is, and the equivalences needed; None where it is in none.
+        """Return the label of the member that a state is, and the equivalences needed; None if it is in none.
 
         Strict comparison comes first, then patterns and assertions, then the combinations of equivalences, smallest
         first.
@@ -187,7 +187,7 @@ class BenchmarkGold:
         state: Where it ends, in comparable form.
         faults: What is wrong with it: `gold_broken` where a call fails, `gold_not_synced` where synchronising matters.
         details: A sentence for each fault.
-        repaired: Where it ends synchronised after each call, in comparable form; None where that makes no difference.
+        repaired: Where it ends synchronised after each call, in comparable form; None if that makes no difference.
     """
 
     state: EndState
@@ -204,9 +204,9 @@ class CompiledGolds:
         initial: The state that the task is handed to the agent in, in comparable form.
         start: The state that a run is replayed from; another one only where the task begins in the middle of a talk.
         readings: What each reading admits; the benchmark's own gold as a single reading where no gold set applies.
-        benchmark: The benchmark's own gold; None where it states none.
+        benchmark: The benchmark's own gold; None if it states none.
         benchmark_readings: Ids of the readings, not `off`, that admit the benchmark's gold.
-        gold_set: The gold set; None where none applies.
+        gold_set: The gold set; None if none applies.
         stratum: The stratum of runs of this text.
         equivalences: Names of the equivalences in force, in the order in which they are applied.
         conventions: What the domain declares about its records.

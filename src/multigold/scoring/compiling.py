@@ -44,14 +44,14 @@ def compile_golds(
 
     Args:
         task: The task; its criteria hold the benchmark's own gold.
-        gold_set: The gold set as it stands for this text; None where none applies.
-        environment: Where calls are replayed; None where every form gives its state outright.
+        gold_set: The gold set as it stands for this text; None if none applies.
+        environment: Where calls are replayed; None if every form gives its state outright.
         equivalences: Names of the equivalences to try after strict comparison.
         other_version: Whether the catalogue lists the task with another text.
 
     Raises:
-        CallError: Where an environment or an initial state is needed and missing, or an equivalence is unknown.
-        GoldSetError: Where a call of a reading fails, or the set refers to something that is not there.
+        CallError: If an environment or an initial state is needed and missing, or an equivalence is unknown.
+        GoldSetError: If a call of a reading fails, or the set refers to something that is not there.
     """
     names = check_names(equivalences)
     conventions = environment.conventions if environment else Conventions()

@@ -33,8 +33,8 @@ def admitted_states(
         where: Place of the form, for errors.
 
     Raises:
-        CallError: Where calls need an environment and there is none.
-        GoldSetError: Where a call fails that must not, or there are too many members.
+        CallError: If calls need an environment and there is none.
+        GoldSetError: If a call fails that must not, or there are too many members.
     """
 
     def done(calls: Sequence[ToolCall]) -> Replay:
@@ -74,7 +74,7 @@ def expand(form: Choices, *, where: str = "") -> Iterator[tuple[str, tuple[ToolC
     """Yield a label and the calls of every combination of a form's alternatives, in the order of the slots.
 
     Raises:
-        GoldSetError: Where a call names a slot that is not there, or there are more than `MAX_MEMBERS` combinations.
+        GoldSetError: If a call names a slot that is not there, or there are more than `MAX_MEMBERS` combinations.
     """
     count = 1
     for alternatives in form.slots.values():

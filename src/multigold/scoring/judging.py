@@ -62,10 +62,10 @@ def score(
         The verdict.
 
     Raises:
-        CallError: Where an argument is of another kind, an environment or an initial state is needed and missing, or an
+        CallError: If an argument is of another kind, an environment or an initial state is needed and missing, or an
             equivalence is unknown.
-        GoldSetError: Where the gold set itself is wrong.
-        StateError: Where the end state has other sides than the golds.
+        GoldSetError: If the gold set itself is wrong.
+        StateError: If the end state has other sides than the golds.
     """
     _check_kind(task, Task, "multigold.Task(id, initial=...)")
     _check_kind(trajectory, Trajectory, "multigold.Trajectory.from_end_state(...), from_calls or from_messages")

@@ -21,7 +21,7 @@ class Walk:
 
     Attributes:
         end_state: Where it ended.
-        calls: Each call and whether it succeeded, None where that was not recorded; None where no calls are known.
+        calls: Each call and whether it succeeded, None if that was not recorded; None if no calls are known.
         fidelity: How well the replay followed the record.
     """
 
@@ -40,7 +40,7 @@ def follow(
     out and that changes something, is drift: the state is not the one that the run had.
 
     Raises:
-        CallError: Where calls must be replayed and there is no environment.
+        CallError: If calls must be replayed and there is no environment.
     """
     if trajectory.end_state is not None:
         return Walk(end_state=trajectory.end_state, calls=_recorded_calls(trajectory), fidelity=Fidelity())
@@ -86,7 +86,7 @@ def _count_of(outcome: Outcome) -> str:
 
 
 def _difference(recorded: RecordedCall, outcome: Outcome) -> str:
-    """Say how a recorded result differs from the recomputed one; empty where it does not or nothing was recorded."""
+    """Say how a recorded result differs from the recomputed one; empty if it does not or nothing was recorded."""
     if recorded.refused is None or recorded.result is None:
         return ""
     if recorded.refused != (outcome.refusal is not None):

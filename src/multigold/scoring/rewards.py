@@ -70,7 +70,7 @@ def recomputed_factors(
         criteria: What the benchmark checks.
         trajectory: The run.
         end_state: Where it ended.
-        environment: Knows the assertions' predicates; None where there is none.
+        environment: Knows the assertions' predicates; None if there is none.
 
     Returns:
         `ENV_ASSERTION` and `ACTION`, each 0 or 1, as far as they can be told. Where the benchmark asserts nothing, or
@@ -116,7 +116,7 @@ def other_factors(
         recomputed: Factors that are known, and so not taken from the record.
 
     Returns:
-        The product in 0..1; None where a needed factor is missing and no other one is 0.
+        The product in 0..1; None if a needed factor is missing and no other one is 0.
     """
     lowest, highest = other_bounds(criteria, trajectory, basis, communicate=communicate, recomputed=recomputed)
     return lowest if lowest == highest else None
@@ -164,12 +164,12 @@ def combine(database: bool | None, others: float | None, basis: Sequence[str]) -
     """Return the reward of a run.
 
     Args:
-        database: Whether the database matches; None where that is unknown.
-        others: Product of the other factors; None where one is missing.
+        database: Whether the database matches; None if that is unknown.
+        others: Product of the other factors; None if one is missing.
         basis: Names of the factors.
 
     Returns:
-        The reward in 0..1; None where it is unknown. No match, or another factor of 0, makes it 0 whatever is missing.
+        The reward in 0..1; None if it is unknown. No match, or another factor of 0, makes it 0 whatever is missing.
     """
     factor: float | None = 1.0
     if "DB" in basis:
@@ -180,7 +180,7 @@ def combine(database: bool | None, others: float | None, basis: Sequence[str]) -
 
 
 def best(rewards: Iterable[float | None]) -> float | None:
-    """Return the highest of several rewards; None where an unknown one could still be the highest."""
+    """Return the highest of several rewards; None if an unknown one could still be the highest."""
     rewards = list(rewards)
     known = [reward for reward in rewards if reward is not None]
     highest = max(known, default=None)

@@ -41,10 +41,10 @@ def same(a: Json, b: Json) -> bool:
         b: Another.
 
     Returns:
-        True where the canonical forms are equal.
+        True if the canonical forms are equal.
 
     Raises:
-        StateError: Where the values are nested too deep to be compared.
+        StateError: If the values are nested too deep to be compared.
     """
     if a is b:
         return True
@@ -69,7 +69,7 @@ def clone(value: Json) -> Json:
     """Copy a JSON value deeply (several times faster than `copy.deepcopy`, as there is nothing but JSON).
 
     Raises:
-        StateError: Where the value is nested too deep to be copied.
+        StateError: If the value is nested too deep to be copied.
     """
     try:
         return _clone(value)
@@ -101,7 +101,7 @@ def canonical(value: Json, *, where: str = "") -> Json:
         The value with whole floats as ints and tuples as lists.
 
     Raises:
-        StateError: Where the value is not JSON or is refused for one of the reasons at the head of this module; the
+        StateError: If the value is not JSON or is refused for one of the reasons at the head of this module; the
             JSON Pointer to the fault is in the error.
     """
     try:

@@ -62,7 +62,7 @@ class PaymentLog:
         path: `reservations/*/payment_history`.
         method: Field of an entry that names the payment method.
         amount: Field of an entry that holds the amount.
-        direction: Field of an entry that says which way the money went; empty where the amount's own sign does.
+        direction: Field of an entry that says which way the money went; empty if the amount's own sign does.
         signs: What the direction makes of the amount: 1 or -1 for each of its values.
     """
 

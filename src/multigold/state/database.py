@@ -133,7 +133,7 @@ class Database:
             data: `{table: {record id: record}}`. A value that is no object is kept whole.
 
         Raises:
-            StateError: Where the data is not JSON (its path is in the error) or a record id is the empty string.
+            StateError: If the data is not JSON (its path is in the error) or a record id is the empty string.
         """
         if not isinstance(data, Mapping):
             raise StateError(f"a database is an object of tables, not a {type(data).__name__}")
@@ -149,7 +149,7 @@ class Database:
         end, say) is found by whatever comes to work on the record.
 
         Raises:
-            StateError: Where the data is no object or a record id is the empty string.
+            StateError: If the data is no object or a record id is the empty string.
         """
         if not isinstance(data, dict):
             raise StateError(f"a database is an object of tables, not a {type(data).__name__}")
@@ -173,7 +173,7 @@ class Database:
         """Return a record, to be read only.
 
         Raises:
-            KeyError: Where there is none.
+            KeyError: If there is none.
         """
         found = self.find(table, record_id)
         if found is GONE:
@@ -309,7 +309,7 @@ class Draft:
         """Return a record, to be read only.
 
         Raises:
-            KeyError: Where there is none.
+            KeyError: If there is none.
         """
         found = self._find(table, record_id)
         if found is GONE:
@@ -320,7 +320,7 @@ class Draft:
         """Return a record that may be changed in place.
 
         Raises:
-            KeyError: Where there is none.
+            KeyError: If there is none.
         """
         overlay = self._own.setdefault(table, {})
         if record_id not in overlay:
@@ -331,7 +331,7 @@ class Draft:
         """Store a record, which the caller gives away; an existing one is replaced.
 
         Raises:
-            StateError: Where the id is the empty string, or what stands there is a value and no table.
+            StateError: If the id is the empty string, or what stands there is a value and no table.
         """
         if record_id == WHOLE:
             raise StateError("a record id is the empty string", where=f"/{escape(table)}")
@@ -343,7 +343,7 @@ class Draft:
         """Store a top-level value that is no object, which the caller gives away; it replaces a table's records.
 
         Raises:
-            StateError: Where the value is an object: that would be a table.
+            StateError: If the value is an object: that would be a table.
         """
         if isinstance(value, dict):
             raise StateError("a table is put record by record", where=f"/{escape(table)}")
@@ -354,7 +354,7 @@ class Draft:
         """Delete a record.
 
         Raises:
-            KeyError: Where there is none.
+            KeyError: If there is none.
         """
         self.get(table, record_id)
         self._own.setdefault(table, {})[record_id] = GONE

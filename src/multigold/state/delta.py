@@ -91,7 +91,7 @@ class Delta:
         """Return the state after the changes.
 
         Raises:
-            StateError: Where what stands in the state is not what the delta says stood there before.
+            StateError: If what stands in the state is not what the delta says stood there before.
         """
         drafts = {side: database.draft() for side, database in state.sides()}
         # What goes makes room first: a table may give way to a value, or a value to a table.
@@ -108,7 +108,7 @@ class Delta:
         """Return 64 hexadecimal digits: the digest of what `to_json` writes, equal for equal deltas.
 
         Raises:
-            StateError: Where a value is not JSON.
+            StateError: If a value is not JSON.
         """
         return digest({pointer: change.pair() for pointer, change in self.changes.items()})
 
@@ -117,7 +117,7 @@ class Delta:
         """Read what `to_json` wrote.
 
         Raises:
-            StateError: Where a pointer does not name a side and a table, or a change has neither side.
+            StateError: If a pointer does not name a side and a table, or a change has neither side.
         """
         if not isinstance(data, Mapping):
             raise StateError(f"a delta is an object of pointers, not a {type(data).__name__}")
@@ -143,7 +143,7 @@ def diff(before: EndState | Database, after: EndState | Database) -> Delta:
         after: Another.
 
     Raises:
-        StateError: Where one state has a user database and the other has none, where one is plain data, or where a
+        StateError: If one state has a user database and the other has none, where one is plain data, or where a
             record is nested too deep.
     """
     try:
@@ -157,7 +157,7 @@ def shortest_diff(befores: Iterable[EndState], after: EndState) -> Delta:
 
     Raises:
         StateError: As `diff` does.
-        ValueError: Where there is no state to start from.
+        ValueError: If there is no state to start from.
     """
     shortest: dict[str, Change] | None = None
     try:
@@ -218,7 +218,7 @@ def split_pointer(pointer: str) -> tuple[str, ...]:
     """Split a JSON Pointer into its unescaped tokens.
 
     Raises:
-        StateError: Where it does not begin with a slash.
+        StateError: If it does not begin with a slash.
     """
     if not pointer.startswith("/"):
         raise StateError(f"{pointer!r} is not a JSON Pointer", remedy="It begins with a slash, such as /agent/users.")

@@ -45,7 +45,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names in their fixed order, each once.
 
     Raises:
-        CallError: Where a name is no equivalence, or a string stands where a list of names should.
+        CallError: If a name is no equivalence, or a string stands where a list of names should.
     """
     if isinstance(names, str):
         raise CallError(f"equivalences are a list of names, and {names!r} is a string", remedy=f"Write [{names!r}].")
@@ -68,8 +68,8 @@ def normal_form(state: EndState, initial: EndState, names: Sequence[str], conven
         conventions: What the domain declares.
 
     Raises:
-        CallError: Where a name is no equivalence.
-        StateError: Where a changed record is not JSON, or is nested too deep.
+        CallError: If a name is no equivalence.
+        StateError: If a changed record is not JSON, or is nested too deep.
     """
     chosen = check_names(names)
     if not chosen:

@@ -32,7 +32,7 @@ def explain_delta(delta: Delta, limit: int = 30) -> list[str]:
         limit: Most lines for pointers; what is left out is counted in one more line.
 
     Returns:
-        The lines, without line ends, free of control characters; none where nothing differs.
+        The lines, without line ends, free of control characters; none if nothing differs.
     """
     shown = list(delta.changes.items())[: max(limit, 0)]
     lines = [f"{_cut(pointer, 3 * WIDTH)}: {_explain_change(change)}" for pointer, change in shown]
@@ -86,7 +86,7 @@ def _cut(text: str, width: int = WIDTH, start: int = 0) -> str:
 
 
 def _inside(before: list[Json], after: list[Json]) -> list[str]:
-    """Return what differs inside of two lists, in order; nothing where they are too large to be looked into."""
+    """Return what differs inside of two lists, in order; nothing if they are too large to be looked into."""
     from deepdiff import DeepDiff
 
     try:

@@ -35,7 +35,7 @@ def sound(value: Json) -> Json:
     """Return a value from Python's own JSON decoder made strict.
 
     Raises:
-        ValueError: Where it is nested deeper than states may be, or holds a number that is not finite.
+        ValueError: If it is nested deeper than states may be, or holds a number that is not finite.
     """
     if is_too_deep(value):
         raise ValueError(f"nested deeper than {MAX_DEPTH} levels")

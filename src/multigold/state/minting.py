@@ -267,7 +267,7 @@ def _ranked(by: Mapping[Symbol, Any]) -> Colours:
 
 
 def _tie(colours: Colours) -> list[list[Symbol]] | None:
-    """Return the first class that holds several ids of one pool and scope, grouped by those; None where none does."""
+    """Return the first class that holds several ids of one pool and scope, grouped by those; None if none does."""
     classes: dict[int, dict[tuple[str, str], list[Symbol]]] = {}
     for symbol in sorted(colours, key=_id_order):
         classes.setdefault(colours[symbol], {}).setdefault(symbol[:2], []).append(symbol)

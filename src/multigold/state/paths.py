@@ -23,7 +23,7 @@ def parse(path: str) -> tuple[str, ...]:
 
 
 def within(path: str, table: str, record_id: str) -> tuple[str, ...] | None:
-    """Return the parts of a path that lead on inside of a record; None where the path is not about that record."""
+    """Return the parts of a path that lead on inside of a record; None if the path is not about that record."""
     head, *rest = parse(path)
     if head != table:
         return None

@@ -40,13 +40,13 @@ def hash_state(data: Json, scheme: str, *, null_defaults: NullDefaults | None = 
     Args:
         data: The state as plain data: `{table: {record id: record}}`.
         scheme: One of `SCHEMES`.
-        null_defaults: Table to the fields that the benchmark's models add as null where they are absent (tau2 airline:
+        null_defaults: Table to the fields that the benchmark's models add as null if they are absent (tau2 airline:
             `{"reservations": ("status",)}`); scheme `tau2` alone uses it. Whatever else those models coerce, the data
             must hold already.
 
     Raises:
-        CallError: Where there is no such scheme.
-        StateError: Where the data cannot be written down as the scheme does.
+        CallError: If there is no such scheme.
+        StateError: If the data cannot be written down as the scheme does.
     """
     if scheme not in _TEXTS:
         raise CallError(f"there is no hash scheme {scheme!r}", remedy=f"There are: {', '.join(SCHEMES)}.")

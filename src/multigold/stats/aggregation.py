@@ -223,7 +223,7 @@ def _places(text: str) -> int:
 
 
 def reward(verdict: Verdict, column: str) -> float | None:
-    """Return a run's reward in a column; None where it has none. An unscored run has only its recorded one."""
+    """Return a run's reward in a column; None if it has none. An unscored run has only its recorded one."""
     if column == "recorded":
         return verdict.recorded.reward
     if verdict.outcome == "unscored":

@@ -42,14 +42,14 @@ class Suspicion:
 
     Attributes:
         task: The task's name.
-        signs: Why it is suspected; empty where it is not.
+        signs: Why it is suspected; empty if it is not.
         agents: Agents with a scored run of it.
         runs: Scored runs.
         successes: Successful ones among them.
-        end_state: An end state in which every agent has failed, the commonest; empty where there is none.
+        end_state: An end state in which every agent has failed, the commonest; empty if there is none.
         in_end_state: Failed runs that ended in it.
-        correlation: Rank correlation of success here with success elsewhere, -1..1; None where it is not defined.
-        variance: Mean over agents of the variance between trials; None where no agent has two scored trials.
+        correlation: Rank correlation of success here with success elsewhere, -1..1; None if it is not defined.
+        variance: Mean over agents of the variance between trials; None if no agent has two scored trials.
     """
 
     task: str
@@ -80,7 +80,7 @@ def suspicions(rows: Iterable[Row], *, varied: float = VARIED) -> tuple[Suspicio
 
 
 def rank_correlation(pairs: Sequence[tuple[Fraction, Fraction]]) -> float | None:
-    """Return Kendall's tau-b of paired values; None where one side has no two different values.
+    """Return Kendall's tau-b of paired values; None if one side has no two different values.
 
     (concordant - discordant) / sqrt((pairs not tied on the left) (pairs not tied on the right)).
     """

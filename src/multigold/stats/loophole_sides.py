@@ -77,20 +77,20 @@ class Split:
 
     Attributes:
         loophole: The loophole.
-        task: The task's name; empty where all of the loophole's tasks are taken together.
+        task: The task's name; empty if all of the loophole's tasks are taken together.
         agents: Agents with at least one run whose side is known.
         runs: Runs whose side is known.
         counts: Agent to side to number of runs.
         agreement: Chance that a run of one agent and a run of another take the same side, mean over pairs of agents;
             None with fewer than two agents.
-        own_agreement: Chance that two runs of the same agent do, mean over agents with at least two runs; None where
+        own_agreement: Chance that two runs of the same agent do, mean over agents with at least two runs; None if
             there is none.
         total: Entropy of the sides, in bits.
         between: What of it lies between agents, in bits.
         within: What of it lies within agents, in bits.
         expected: What would lie between agents by chance, in bits.
         score: `between` by the most that it can be, 0..1; None with fewer than two agents.
-        adjusted: The same with chance taken out; None where chance alone gives the most, so that nothing can be told.
+        adjusted: The same with chance taken out; None if chance alone gives the most, so that nothing can be told.
     """
 
     loophole: str

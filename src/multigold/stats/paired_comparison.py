@@ -115,7 +115,7 @@ class Noise:
         level: Coverage that `floor` belongs to.
         power: Chance that `detectable` belongs to.
         trial_share: Share of the variance of the differences that comes from chance between trials of one task, which
-            more trials would reduce; the rest only more tasks do. None where no task has two trials by both agents.
+            more trials would reduce; the rest only more tasks do. None if no task has two trials by both agents.
     """
 
     tasks: int
@@ -139,17 +139,17 @@ class PairedComparison:
         only_first: Tasks that only the first has scored.
         only_second: Tasks that only the second has.
         uncounted: Runs of shared tasks that are not in the figure: unscored, or without a partner.
-        first_rate: The first agent's rate, mean over shared tasks; None where there are none.
+        first_rate: The first agent's rate, mean over shared tasks; None if there are none.
         second_rate: The second's.
         difference: The first's minus the second's.
         interval: Its paired interval, clustered by task.
-        test: The sign-flip test; None where no task is shared.
+        test: The sign-flip test; None if no task is shared.
         decision: `not_distinguishable` unless the test's p-value is at most 1 - level.
         noise: How small a difference could be seen; None with fewer than two tasks.
         by_task: Every shared task, in natural order.
         deciding: The tasks on which they differ, the largest differences first.
-        lead_rests_on: The fewest tasks without which the leader leads no more, largest first; empty where nobody leads.
-        note: What to know before quoting the comparison; empty where there is nothing.
+        lead_rests_on: The fewest tasks without which the leader leads no more, largest first; empty if nobody leads.
+        note: What to know before quoting the comparison; empty if there is nothing.
     """
 
     first: str

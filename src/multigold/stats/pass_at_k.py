@@ -27,7 +27,7 @@ Kind: TypeAlias = Literal["pass^k", "pass@k", "pass^k on one side"]
 """The figures over k trials."""
 
 Sides: TypeAlias = Mapping[str, Iterable[str]] | None
-"""The sides that a run may have taken, by loophole; empty where they are not known, None where there are none."""
+"""The sides that a run may have taken, by loophole; empty if they are not known, None if there are none."""
 
 
 @attrs.frozen(kw_only=True)
@@ -38,13 +38,13 @@ class Repeated:
         kind: Which figure.
         k: How many trials.
         missing: The convention for missing trials.
-        exact: The figure as a fraction; None where no task can be counted.
+        exact: The figure as a fraction; None if no task can be counted.
         value: The same as a float.
         tasks: Tasks that are counted.
         left_out: Tasks that have too few trials for this k.
         assumed_failed: Missing trials that are counted as failed.
         single: Tasks that are counted on one trial.
-        note: What to know before quoting the figure; empty where there is nothing.
+        note: What to know before quoting the figure; empty if there is nothing.
         by_task: The figure of each task that is counted.
     """
 
@@ -111,7 +111,7 @@ class Spread:
 
 
 def pass_hat(successes: int, trials: int, k: int) -> Fraction | None:
-    """Return pass^k of one task: the chance that k of its trials all succeed; None where it has fewer than k.
+    """Return pass^k of one task: the chance that k of its trials all succeed; None if it has fewer than k.
 
     Raises:
         CallError: k is less than 1, or the counts cannot be.
@@ -121,7 +121,7 @@ def pass_hat(successes: int, trials: int, k: int) -> Fraction | None:
 
 
 def pass_at(successes: int, trials: int, k: int) -> Fraction | None:
-    """Return pass@k of one task: the chance that k of its trials do not all fail; None where it has fewer than k.
+    """Return pass@k of one task: the chance that k of its trials do not all fail; None if it has fewer than k.
 
     Raises:
         CallError: k is less than 1, or the counts cannot be.
@@ -231,7 +231,7 @@ def cell_variance(successes: int, trials: int) -> Fraction:
 
 
 def spread_ratio(one: Spread, other: Spread) -> float | None:
-    """Return one mean variance by another; None where either is unknown or the other is 0."""
+    """Return one mean variance by another; None if either is unknown or the other is 0."""
     return None if one.exact is None or not other.exact else float(one.exact / other.exact)
 
 

@@ -35,9 +35,9 @@ class Rate:
         absent: Planned trials that are not there.
         tasks: Different tasks among the runs, those without a scored run included.
         missing: What becomes of unscored and absent trials.
-        mean_reward: Mean of the rewards as they stand, fractions included, over the scored runs; None where unknown.
+        mean_reward: Mean of the rewards as they stand, fractions included, over the scored runs; None if unknown.
         of: The denominator under the convention.
-        value: The rate, 0..1; None where the denominator is 0.
+        value: The rate, 0..1; None if the denominator is 0.
     """
 
     successes: int
@@ -71,7 +71,7 @@ class Interval:
         by: What was taken as independent.
         units: How many of those there were; for a gap, in the smaller stratum.
         resamples: How many resamples were drawn; 0 where none were.
-        note: What to know before trusting it; empty where there is nothing.
+        note: What to know before trusting it; empty if there is nothing.
     """
 
     low: float
@@ -116,7 +116,7 @@ def success_rate(
 
 
 def wilson_interval(successes: int, of: int, *, level: float = 0.95) -> Interval | None:
-    """Return Wilson's score interval of a proportion, without continuity correction; None where `of` is 0.
+    """Return Wilson's score interval of a proportion, without continuity correction; None if `of` is 0.
 
     With p = successes / of, n = of and z the normal quantile of (1 + level) / 2, the ends are
     (p + z²/2n ± z sqrt(p(1 - p)/n + z²/4n²)) / (1 + z²/n). Source: Wilson, J. Am. Stat. Assoc. 22 (1927) 209;

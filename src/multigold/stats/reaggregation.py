@@ -25,9 +25,9 @@ class Move:
     Attributes:
         agent: The agent.
         before: Its rate before.
-        after: Its rate after; of nothing where it has no runs left.
-        lift: Rate after minus rate before; None where one of them is unknown.
-        rank_before: 1 for the best; agents with equal rates share the better rank. None where the rate is unknown.
+        after: Its rate after; of nothing if it has no runs left.
+        lift: Rate after minus rate before; None if one of them is unknown.
+        rank_before: 1 for the best; agents with equal rates share the better rank. None if the rate is unknown.
         rank_after: The same after.
     """
 
@@ -64,7 +64,7 @@ class Reaggregation:
         moves: Every agent, the best before first.
         leads: Every pair of agents with known rates, in the same order.
         exchanged: Pairs that have changed places; ties do not count.
-        correlation: Kendall's tau-b of the two rankings; None where one of them is a single tie.
+        correlation: Kendall's tau-b of the two rankings; None if one of them is a single tie.
     """
 
     moves: tuple[Move, ...]

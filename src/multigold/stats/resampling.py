@@ -51,7 +51,7 @@ class Units:
         counts: `(total, size)` to the number of such units. For a success rate, a unit's total is its successes, its
             size its trials. The figure is the sum of totals by the sum of sizes.
         number: How many units there are.
-        value: The figure itself; None where there are no units.
+        value: The figure itself; None if there are no units.
     """
 
     by: By
@@ -153,7 +153,7 @@ def generator(seed: int, *names: str) -> np.random.Generator:
 def bootstrap_interval(
     sample: Units, rng: np.random.Generator, *, resamples: int = RESAMPLES, level: float = 0.95
 ) -> Interval | None:
-    """Return a percentile bootstrap interval of a figure; None where there are no units.
+    """Return a percentile bootstrap interval of a figure; None if there are no units.
 
     Args:
         sample: The units.
@@ -177,7 +177,7 @@ def bootstrap_gap(
     """Return a percentile bootstrap interval of the difference of two figures, `minuend - subtrahend`.
 
     The two are resampled independently, each at its own size (the paper, appendix A.4), so they must share no task.
-    None where one of them has no units.
+    None if one of them has no units.
 
     Args:
         minuend: The units of one stratum, for the paper's gap the unaffected one.
@@ -209,7 +209,7 @@ def check_same_kind(one: Units, other: Units) -> None:
 
 
 def caution(samples: Iterable[Units]) -> str:
-    """Return what to know before trusting a bootstrap of these units; empty where there is nothing."""
+    """Return what to know before trusting a bootstrap of these units; empty if there is nothing."""
     samples = tuple(samples)
     if all(len({total / size for total, size in sample.counts}) == 1 for sample in samples):
         return f"all {samples[0].by} have the same result: a bootstrap cannot show how uncertain it is"

@@ -26,7 +26,7 @@ MISSING: Mapping[Missing, str] = {
 
 def _finite(_: object, __: object, value: float | None) -> None:
     if value is not None and not isfinite(value):
-        raise CallError(f"a reward must be a finite number, or None where there is none; this one is {value}.")
+        raise CallError(f"a reward must be a finite number, or None if there is none; this one is {value}.")
 
 
 @attrs.frozen(kw_only=True)
@@ -37,12 +37,12 @@ class Row:
         agent: Who ran.
         task: The task's id.
         trial: Which of the agent's trials of that task; used only to pair two agents.
-        reward: The reward in the column at hand; None where the run is unscored, which is not zero.
-        domain: The task's domain; leave it empty where all rows are of one, so that tasks keep their short names.
+        reward: The reward in the column at hand; None if the run is unscored, which is not zero.
+        domain: The task's domain; leave it empty if all rows are of one, so that tasks keep their short names.
         stratum: The run's stratum.
-        loopholes: Loopholes that the task exercises; empty where there are no sides to take.
+        loopholes: Loopholes that the task exercises; empty if there are no sides to take.
         positions: For each loophole, the sides that the matched readings take, as in a verdict.
-        end_state: A name for the end state, such as a fingerprint; None where it is not known.
+        end_state: A name for the end state, such as a fingerprint; None if it is not known.
     """
 
     agent: str
@@ -62,7 +62,7 @@ class Row:
 
     @property
     def success(self) -> bool | None:
-        """Whether the reward is within 1e-6 of 1; None where there is no reward."""
+        """Whether the reward is within 1e-6 of 1; None if there is no reward."""
         return is_success(self.reward)
 
 

@@ -37,16 +37,16 @@ class Figure:
 
     Attributes:
         figure: What it is, such as `success_rate` or `pass^k`.
-        agent: Of whom; empty where it is of all agents.
+        agent: Of whom; empty if it is of all agents.
         domain: On which domain.
-        stratum: On which stratum; empty where it is on all.
-        task: On which task; empty where it is on several.
-        loophole: About which loophole; empty where about none.
-        part: Which part of the figure: how many trials, which side, over whom; empty where it has none.
-        value: The figure; None where it cannot be had.
-        low: Lower end of its interval; None where it has none.
+        stratum: On which stratum; empty if it is on all.
+        task: On which task; empty if it is on several.
+        loophole: About which loophole; empty if about none.
+        part: Which part of the figure: how many trials, which side, over whom; empty if it has none.
+        value: The figure; None if it cannot be had.
+        low: Lower end of its interval; None if it has none.
         high: Upper end.
-        numerator: What was counted; None where the figure is no ratio of counts.
+        numerator: What was counted; None if the figure is no ratio of counts.
         denominator: Of how many.
         method: How the interval, or the figure, was found.
         note: What to know before quoting it.
@@ -148,8 +148,8 @@ def figures(rows: Sequence[Row], settings: Settings) -> tuple[Figure, ...]:
         settings: How.
 
     Raises:
-        CallError: Where there are no runs.
-        MissingExtraError: Where intervals are asked for and numpy is not installed.
+        CallError: If there are no runs.
+        MissingExtraError: If intervals are asked for and numpy is not installed.
     """
     if not rows:
         raise CallError("there are no runs to count")

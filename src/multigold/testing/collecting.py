@@ -81,7 +81,7 @@ class Shelf:
         """Return the catalogue of a directory.
 
         Raises:
-            GoldSetError: Where it has faults.
+            GoldSetError: If it has faults.
         """
         if directory not in self._catalogues:
             self._catalogues[directory] = read_catalogue(directory)
@@ -91,8 +91,8 @@ class Shelf:
         """Return the environment of a domain: what a conftest.py or an option gives, else the one of that name.
 
         Raises:
-            EnvironmentNotFoundError: Where there is none.
-            DataError: Where its data is missing.
+            EnvironmentNotFoundError: If there is none.
+            DataError: If its data is missing.
         """
         if domain not in self._environments:
             given = self.config.hook.pytest_multigold_environment(domain=domain, config=self.config)
@@ -178,7 +178,7 @@ class GoldSetFile(pytest.File):
         """The gold set of the file.
 
         Raises:
-            GoldSetError: Where the catalogue has faults.
+            GoldSetError: If the catalogue has faults.
         """
         name = self.path.relative_to(self.directory).as_posix()
         catalogue = self.shelf.catalogue(self.directory)

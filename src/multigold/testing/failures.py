@@ -36,7 +36,7 @@ class LawError(AssertionError):
         law: The law, in a sentence.
         detail: What was seen instead, in a sentence.
         calls: The calls that show it.
-        delta: What differs; None where that is not the point.
+        delta: What differs; None if that is not the point.
     """
 
     def __init__(self, law: str, detail: str, *, calls: Sequence[ToolCall] = (), delta: Delta | None = None) -> None:

@@ -30,7 +30,7 @@ def members_of(reading: Reading, where: str = "") -> Iterator[tuple[str, tuple[T
     """Yield label, calls, and whether they may fail, of every member of a reading that is calls.
 
     Raises:
-        GoldSetError: Where slots are wrong or there are too many combinations.
+        GoldSetError: If slots are wrong or there are too many combinations.
     """
     for form in reading.admits:
         if isinstance(form, Actions):
@@ -104,8 +104,8 @@ def assert_gold_matches_itself(
         reading: Only this reading; None for all.
 
     Raises:
-        LawError: Where the law does not hold.
-        GoldSetError: Where the gold set itself is wrong: a call fails.
+        LawError: If the law does not hold.
+        GoldSetError: If the gold set itself is wrong: a call fails.
     """
     ground = _ground(task, golds, environment)
     for member_of, label, calls in ground.golds(reading):
@@ -168,8 +168,8 @@ def assert_mutations_do_not_match(
         The mutations that are inert, and those that another reading or member admits.
 
     Raises:
-        LawError: Where the law does not hold.
-        GoldSetError: Where the gold set itself is wrong: a call fails.
+        LawError: If the law does not hold.
+        GoldSetError: If the gold set itself is wrong: a call fails.
     """
     ground = _ground(task, golds, environment)
     trial = _MutationTrial(ground, scorer)
@@ -254,8 +254,8 @@ def assert_order_independent(
         synchronise: Whether to bring the two sides in step after each call.
 
     Raises:
-        LawError: Where the law does not hold; it names the equivalences that would cure it, if any do.
-        CallError: Where an equivalence is unknown.
+        LawError: If the law does not hold; it names the equivalences that would cure it, if any do.
+        CallError: If an equivalence is unknown.
     """
     names, start = check_names(equivalences), initial or environment.initial
     end = replay(environment, gold, initial=start, synchronise=synchronise).end_state
@@ -285,8 +285,8 @@ def assert_gated(
         reading: Only this reading; None for all.
 
     Raises:
-        LawError: Where the law does not hold.
-        GoldSetError: Where the gold set itself is wrong: a call fails.
+        LawError: If the law does not hold.
+        GoldSetError: If the gold set itself is wrong: a call fails.
     """
     selected = (golds if golds.text is not None else golds.for_text(task.text_fingerprint())) or golds
     tried = tuple(one for one in selected.readings if reading in (None, one.id))
@@ -308,8 +308,8 @@ def assert_readings_distinct(task: Task, golds: GoldSet, environment: Environmen
         environment: Where calls are replayed; not needed where every form gives its state outright.
 
     Raises:
-        LawError: Where the law does not hold.
-        GoldSetError: Where the gold set itself is wrong: a call fails.
+        LawError: If the law does not hold.
+        GoldSetError: If the gold set itself is wrong: a call fails.
     """
     selected = (golds if golds.text is not None else golds.for_text(task.text_fingerprint())) or golds
     counted = tuple(reading for reading in selected.readings if reading.standing != "off")

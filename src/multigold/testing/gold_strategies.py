@@ -100,7 +100,7 @@ def _interleaving(draw: st.DrawFn, repertoire: Repertoire, gold: tuple[ToolCall,
 
 @st.composite
 def _idle_call(draw: st.DrawFn, repertoire: Repertoire, drafts: Drafts) -> ToolCall | None:
-    """Draw a read, or a call that fails and leaves no trace; None where the one that was drawn does something."""
+    """Draw a read, or a call that fails and leaves no trace; None if the one that was drawn does something."""
     environment = repertoire.environment
     reads = repertoire.tools(("read", "generic"))
     if reads and draw(st.sampled_from([True, True, False])):
@@ -244,7 +244,7 @@ def _paths(value: Json, path: tuple[str | int, ...] = ()) -> list[tuple[str | in
 
 
 def _item_path(path: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """Return the path to the innermost list item that a path leads into; empty where it leads into none."""
+    """Return the path to the innermost list item that a path leads into; empty if it leads into none."""
     indices = [place for place, part in enumerate(path) if isinstance(part, int)]
     return path[: indices[-1] + 1] if indices else ()
 

@@ -52,7 +52,7 @@ def assert_replay_deterministic(
         seed: Another seed tries others.
 
     Raises:
-        LawError: Where the law does not hold.
+        LawError: If the law does not hold.
     """
 
     def check(sequences: tuple[tuple[ToolCall, ...], tuple[ToolCall, ...]]) -> None:
@@ -111,7 +111,7 @@ def assert_reads_change_nothing(
         seed: Another seed tries others.
 
     Raises:
-        LawError: Where the law does not hold.
+        LawError: If the law does not hold.
     """
     alone = replay(environment, gold, initial=initial).end_state
 
@@ -151,7 +151,7 @@ def assert_initial_state_untouched(
         seed: Another seed tries others.
 
     Raises:
-        LawError: Where the law does not hold.
+        LawError: If the law does not hold.
     """
     state = initial or environment.initial
     snapshot = _Snapshot(state)
@@ -236,8 +236,8 @@ def assert_agrees_with(
         seed: Another seed tries others.
 
     Raises:
-        LawError: Where the law does not hold, or the initial states differ.
-        CallError: Where an equivalence is unknown.
+        LawError: If the law does not hold, or the initial states differ.
+        CallError: If an equivalence is unknown.
     """
     names = check_names(equivalences)
     apart = _apart(environment, environment.initial, other.initial, ())

@@ -31,7 +31,7 @@ def search(
         seed: Another seed tries others; None for the usual ones.
 
     Raises:
-        LawError: Where the law does not hold.
+        LawError: If the law does not hold.
     """
     seen: list[LawError] = []
 
@@ -81,7 +81,7 @@ def search_calls(
     arguments mean.
 
     Raises:
-        LawError: Where the law does not hold.
+        LawError: If the law does not hold.
     """
     try:
         search(strategy, check, runs=runs, seed=seed)

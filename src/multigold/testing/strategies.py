@@ -80,7 +80,7 @@ class Repertoire:
         return self.index.near(anchor) if isinstance(anchor, str) and anchor in self.index.by_id else None
 
     def changed(self, state: EndState) -> Vocabulary | None:
-        """Return the vocabulary of the records that differ from the start; None where none does."""
+        """Return the vocabulary of the records that differ from the start; None if none does."""
         found = list(changed_entities(self.initial, state))
         return collect(found) if found else None
 
@@ -137,7 +137,7 @@ def draw_call(
         draw: Hypothesis' draw.
         repertoire: What calls are made of.
         tools: The tools, each with who calls it.
-        changed: The vocabulary of what earlier calls changed; None where nothing did.
+        changed: The vocabulary of what earlier calls changed; None if nothing did.
     """
     tool, requestor = draw(st.sampled_from(tools))
     # What is always there comes first, so that a call stays the same when an earlier one is shrunk away.
@@ -209,7 +209,7 @@ def _closed(hint: Any) -> st.SearchStrategy[Json] | None:
 
 
 def _source(vocabulary: Vocabulary, name: str, hint: Any) -> st.SearchStrategy[Json] | None:
-    """Return the strategy for the values of a vocabulary that fit a parameter; None where there are none."""
+    """Return the strategy for the values of a vocabulary that fit a parameter; None if there are none."""
     fit = vocabulary.fitting(name)
     many = fit.many or _wants_list(hint)
     values = fit.values if many or hint is Any else [value for value in fit.values if _is_of(value, hint)]

@@ -54,7 +54,7 @@ def audit_golds(golds: Iterable[Gold], environment: Environment, *, codes: Colle
         codes: Only findings of these codes; empty for all.
 
     Raises:
-        CallError: Where a code is none of `CODES`.
+        CallError: If a code is none of `CODES`.
     """
     unknown = sorted(set(codes) - CODES.keys())
     if unknown:

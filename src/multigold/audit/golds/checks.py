@@ -184,7 +184,7 @@ def _order_in_words(order: OtherOrder, scene: Scene) -> str:
 
 
 def _common_cure(orders: Sequence[OtherOrder], scene: Scene) -> list[str] | None:
-    """Return equivalences under which all orders end in the gold's state; None where there are none."""
+    """Return equivalences under which all orders end in the gold's state; None if there are none."""
     if any(order.cures is None for order in orders):
         return None
     names = [name for name in EQUIVALENCES if any(name in (order.cures or ()) for order in orders)]

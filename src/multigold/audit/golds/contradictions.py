@@ -158,7 +158,7 @@ def computed_positions(
         release: What to call the release.
 
     Raises:
-        GoldSetError: Where a gold set is wrong.
+        GoldSetError: If a gold set is wrong.
     """
     return tuple(p for task in tasks for p in _computed(task, catalogue.gold_set(task), environment, release))
 

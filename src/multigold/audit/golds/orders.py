@@ -34,7 +34,7 @@ class OtherOrder:
         moved: Numbers of the calls, as they are in the gold, in the order in which they are made here.
         end_state: Where it ends.
         delta: From the end of the gold to the end of this order.
-        cures: The smallest set of equivalences under which the two ends are the same; None where no set is enough.
+        cures: The smallest set of equivalences under which the two ends are the same; None if no set is enough.
     """
 
     calls: tuple[ToolCall, ...]
@@ -106,7 +106,7 @@ def differing_orders(
 
 
 def cure(a: EndState, b: EndState, initial: EndState, environment: Environment) -> tuple[str, ...] | None:
-    """Return the smallest set of equivalences under which two states are the same; None where no set is enough.
+    """Return the smallest set of equivalences under which two states are the same; None if no set is enough.
 
     Args:
         a: A state.

@@ -44,7 +44,7 @@ class Kin:
         self._compiled: CompiledGolds | None = None
 
     def admits(self, state: EndState, environment: Environment) -> bool:
-        """Tell whether the reading admits a state; False where it cannot be replayed, which is reported otherwise."""
+        """Tell whether the reading admits a state; False if it cannot be replayed, which is reported otherwise."""
         if self._compiled is None:
             try:
                 alone = GoldSet(task_id=self.task.id, readings=(self.reading,))
@@ -61,13 +61,13 @@ class Gold:
 
     Attributes:
         task: The task that it is of.
-        calls: Its calls; None where it states an end state outright.
+        calls: Its calls; None if it states an end state outright.
         where: Its place, for findings.
         reading: The reading that it is of; None for the benchmark's own.
         kin: What else the reading admits; None for the benchmark's own.
-        version: The task as its release has it, with what the scorer does not need; None where that is not at hand.
+        version: The task as its release has it, with what the scorer does not need; None if that is not at hand.
         others: Name of another release to the same task there.
-        explicit: The end state that it states outright, or the changes that lead to it; None where it is calls.
+        explicit: The end state that it states outright, or the changes that lead to it; None if it is calls.
         may_fail: Whether failing calls are allowed for (`infeasible: skip`).
         left_out: Members of the same form that are not audited.
     """
@@ -102,7 +102,7 @@ class Scene:
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The gold's calls; none where it states an end state outright."""
+        """The gold's calls; none if it states an end state outright."""
         return self.gold.calls or ()
 
     @property
@@ -122,7 +122,7 @@ class Scene:
 
     @cached_property
     def _stated_end(self) -> EndState | None:
-        """The end state that the gold states outright; None where it is calls."""
+        """The end state that the gold states outright; None if it is calls."""
         form = self.gold.explicit
         if form is None or form.delta is None:
             return None if form is None else form.state

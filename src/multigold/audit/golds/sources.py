@@ -71,8 +71,8 @@ class Setting:
         """Return an environment: the user's own, else the one of that name.
 
         Raises:
-            EnvironmentNotFoundError: Where no environment has that name.
-            DataError: Where its data is missing.
+            EnvironmentNotFoundError: If no environment has that name.
+            DataError: If its data is missing.
         """
         own = self.environments.get(name) or self.environments.get("")
         return own or load_environment(name, self.data_dir)
@@ -86,9 +86,9 @@ def open_target(target: str, setting: Setting) -> tuple[Source, ...]:
         setting: What else the user says.
 
     Raises:
-        CallError: Where it is none of these.
-        DataError: Where data is missing or no list of tasks.
-        GoldSetError: Where a catalogue has faults.
+        CallError: If it is none of these.
+        DataError: If data is missing or no list of tasks.
+        GoldSetError: If a catalogue has faults.
     """
     path = Path(target)
     if path.is_dir() and _holds_catalogues(path):
@@ -168,7 +168,7 @@ def read_tasks_at(path: Path, domain: str = "") -> TaskRelease:
     """Read tasks as the benchmark writes them, or in the plain form: `[{id, instructions, actions, ...}]`.
 
     Raises:
-        DataError: Where there are none, or they cannot be read.
+        DataError: If there are none, or they cannot be read.
     """
     plain = _plain_items(path)
     if plain is None:
@@ -226,7 +226,7 @@ def import_environment(place: str) -> Environment:
     """Import an environment from `module:name` or `file.py:name`; a function is called without arguments.
 
     Raises:
-        CallError: Where there is no such thing, or it is no environment.
+        CallError: If there is no such thing, or it is no environment.
     """
     source, _, name = place.rpartition(":")
     if not source or not name:
@@ -279,7 +279,7 @@ def own_environments(places: Iterable[str]) -> dict[str, Environment]:
     """Return environments from `[DOMAIN=]module:name` by domain; one without a domain has its own name and serves any.
 
     Raises:
-        CallError: Where one cannot be imported.
+        CallError: If one cannot be imported.
     """
     found: dict[str, Environment] = {}
     for place in places:

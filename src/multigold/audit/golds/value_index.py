@@ -54,7 +54,7 @@ class Vocabulary:
     values: Mapping[str, tuple[Json, ...]]
 
     def fitting(self, parameter: str) -> Fit:
-        """Return the values that fit a parameter, by its name; none where no name is like it."""
+        """Return the values that fit a parameter, by its name; none if no name is like it."""
         for name in _spellings(parameter):
             if name in self.values:
                 return Fit(values=self.values[name])
@@ -93,7 +93,7 @@ class Entity:
 
     Attributes:
         table: The table.
-        id: Its id; empty where it has none.
+        id: Its id; empty if it has none.
         value: Its value, to be read only.
     """
 
@@ -132,7 +132,7 @@ def _entities(table: str, record_id: str, record: Json) -> Iterator[Entity]:
 
 
 def own_id(table: str, record: Mapping[str, Json]) -> str:
-    """Return the id that a record of a list states: its field `<singular>_id` or `id`; empty where it has none."""
+    """Return the id that a record of a list states: its field `<singular>_id` or `id`; empty if it has none."""
     for name in (*(f"{single}_id" for single in singulars(table)), "id"):
         value = record.get(name)
         if isinstance(value, str):
@@ -256,7 +256,7 @@ class StateIndex:
         return frozenset(self.by_id).union(*keys)
 
     def _near(self, entity_id: str) -> Vocabulary:
-        """Return the vocabulary of what is around the entities of an id; none where there are none."""
+        """Return the vocabulary of what is around the entities of an id; none if there are none."""
         return collect(entity for number in self.by_id.get(entity_id, ()) for entity in self.around(number))
 
     def around(self, number: int, *, hops: int = 2, most: int = 12) -> tuple[Entity, ...]:

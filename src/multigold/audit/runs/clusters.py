@@ -64,7 +64,7 @@ class Cluster:
         text: What the catalogue calls this text of the task, else digits of its fingerprint.
         state: The end state.
         changes: What changed from the initial state.
-        from_gold: What differs from the gold of the run that stands for the cluster; None where there is none.
+        from_gold: What differs from the gold of the run that stands for the cluster; None if there is none.
         calls: The changing calls of that run, those that succeeded.
         usual_reads: The look-ups that the most of its runs made with success.
         supporters: The runs that reached it.

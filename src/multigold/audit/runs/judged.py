@@ -39,10 +39,10 @@ class AuditedRun:
         golds: What it was held against.
         walk: How it was followed.
         candidate: Its end state, ready to be compared.
-        environment: Where it was replayed; None where the file states the end state.
+        environment: Where it was replayed; None if the file states the end state.
         file: The file that it is from.
         agent: Model and implementation.
-        release: The benchmark's release that the file names; empty where it names none.
+        release: The benchmark's release that the file names; empty if it names none.
     """
 
     task: Task
@@ -98,7 +98,7 @@ class AuditedRun:
 
     @cached_property
     def from_gold(self) -> Delta | None:
-        """What differs from the benchmark's own gold to its end; None where the benchmark states no gold."""
+        """What differs from the benchmark's own gold to its end; None if the benchmark states no gold."""
         gold = self.golds.benchmark
         return None if gold is None else diff(gold.state, self.candidate.state)
 
@@ -204,10 +204,10 @@ def audited_runs(
             read is then told, not raised, and the runs of one whose data is missing are left out.
 
     Raises:
-        CallError: Where no file is named.
-        ResultsError: Where a file cannot be read and there is no `told`.
-        DataError: Where the benchmark's own data is missing and there is no `told`.
-        GoldSetError: Where a gold set is wrong.
+        CallError: If no file is named.
+        ResultsError: If a file cannot be read and there is no `told`.
+        DataError: If the benchmark's own data is missing and there is no `told`.
+        GoldSetError: If a gold set is wrong.
     """
     if not paths:
         raise CallError("there is nothing to audit", remedy="Name at least one results file.")

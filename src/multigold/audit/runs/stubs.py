@@ -140,8 +140,8 @@ def write_stubs(discoveries: Iterable[Discovery], directory: Path) -> list[Path]
         `<domain>/readings/<id>.json` for tasks that have a gold set.
 
     Raises:
-        CallError: Where a file is there already.
-        MultigoldError: Where one cannot be written.
+        CallError: If a file is there already.
+        MultigoldError: If one cannot be written.
     """
     tasks: dict[tuple[str, str], list[Cluster]] = {}
     for discovery in discoveries:
@@ -168,7 +168,7 @@ def _file_name(name: str) -> str:
     """Return a domain's or task's name where it can be a file's name; ids come from strangers' files.
 
     Raises:
-        CallError: Where it cannot.
+        CallError: If it cannot.
     """
     if not name or name in (".", "..") or any(char in name for char in "/\\:\0") or not name.isprintable():
         raise CallError(f"{name!r} cannot be the name of a file", remedy="The stubs of this task were not written.")

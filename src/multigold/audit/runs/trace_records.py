@@ -73,7 +73,7 @@ def write_trace_audit(audit: TraceAudit, path: Path) -> None:
     """Write the records to a file.
 
     Raises:
-        MultigoldError: Where it cannot be written.
+        MultigoldError: If it cannot be written.
     """
     write_records(trace_audit_json(audit), path)
 
@@ -85,7 +85,7 @@ def read_trace_audit(path: Path) -> TraceAudit:
     """Read the answers from a file of records; the evidence is left where it is.
 
     Raises:
-        CallError: Where it cannot be read or has faults; all of them are named, each with its place.
+        CallError: If it cannot be read or has faults; all of them are named, each with its place.
     """
     top = open_records(path, SCHEMA)
     top.keys({"schema", "runs"}, {"$schema", "criteria", "exclusions", "note"})

@@ -115,12 +115,12 @@ class TraceRecord:
         task_id: Its task.
         text: What the catalogue calls the task's text.
         trial: Which trial.
-        termination: How it ended, in the file's word; empty where that is not recorded.
+        termination: How it ended, in the file's word; empty if that is not recorded.
         ended: Whether that is a normal end, or nothing is known of it.
         matches: Readings that it matches, whatever their standing.
         cluster: Id of the end state that it shares with other runs.
         shared_by: How many runs reached that state.
-        calls: Its calls, each with whether it succeeded; None where that was not recorded.
+        calls: Its calls, each with whether it succeeded; None if that was not recorded.
         changes: What changed from the initial state.
         from_gold: What differs from the benchmark's gold.
         statements: What the agent said that sounds like a reason, found by words alone.

@@ -25,7 +25,7 @@ SCHEMA: Final = "multigold/probes/1"
 
 
 def shipped_probes(domain: str) -> Probes | None:
-    """Return the probes that come with multigold for a domain; None where there are none."""
+    """Return the probes that come with multigold for a domain; None if there are none."""
     path = Path(__file__).with_name("probes") / f"{domain}.json"
     return read_probes(path) if domain.replace("-", "").isalnum() and path.is_file() else None
 
@@ -34,7 +34,7 @@ def read_probes(path: Path) -> Probes:
     """Read a file of probes.
 
     Raises:
-        CallError: Where it cannot be read or has faults; all of them are named, each with its place.
+        CallError: If it cannot be read or has faults; all of them are named, each with its place.
     """
     top = open_records(path, SCHEMA)
     top.keys({"schema", "domain", "probes"}, {"$schema", "statuses", "notes"})
@@ -97,7 +97,7 @@ def check_probes(probes: Probes, sides: dict[str, set[str]], *, where: str) -> N
         where: What to call the probes in an error.
 
     Raises:
-        CallError: Where one does not.
+        CallError: If one does not.
     """
     for probe in probes.probes:
         if probe.loophole not in sides:

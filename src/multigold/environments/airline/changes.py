@@ -145,7 +145,7 @@ _RESERVATION: Mapping[str, _Check] = {
 
 
 def reservation_fault(record: Json) -> str | None:
-    """Return what is wrong with the form of a reservation, as the rest of a sentence; None where it is proper."""
+    """Return what is wrong with the form of a reservation, as the rest of a sentence; None if it is proper."""
     if not isinstance(record, dict):
         return "is no object"
     for name, check in _RESERVATION.items():
@@ -159,7 +159,7 @@ def reservation_fault(record: Json) -> str | None:
 
 
 def payment_methods(user: Json) -> Mapping[str, Json] | None:
-    """Return a user's payment methods; None where the record is no user with proper ones."""
+    """Return a user's payment methods; None if the record is no user with proper ones."""
     methods = user.get("payment_methods") if isinstance(user, dict) else None
     if not isinstance(methods, dict) or not all(map(_is_method, methods.values())):
         return None

@@ -47,8 +47,8 @@ def find_flight_day(draft: Draft, flight_number: Json, date: Json) -> Json:
     """Return what is known of a flight on one date, to be read only.
 
     Raises:
-        RefusalError: Where there is no such flight, or it does not fly that day.
-        TypeError: Where the date cannot be looked up (a list); to `step` that is a refusal as any other.
+        RefusalError: If there is no such flight, or it does not fly that day.
+        TypeError: If the date cannot be looked up (a list); to `step` that is a refusal as any other.
     """
     flight = find_flight(draft, flight_number)
     if date not in flight["dates"]:
@@ -65,7 +65,7 @@ def get_user_details(draft: Draft, user_id: Json) -> Json:
     """Return a user's profile.
 
     Raises:
-        RefusalError: Where there is no such user.
+        RefusalError: If there is no such user.
     """
     return find_user(draft, user_id)
 
@@ -74,7 +74,7 @@ def get_reservation_details(draft: Draft, reservation_id: Json) -> Json:
     """Return a reservation.
 
     Raises:
-        RefusalError: Where there is no such reservation.
+        RefusalError: If there is no such reservation.
     """
     return show_reservation(find_reservation(draft, reservation_id))
 
@@ -83,7 +83,7 @@ def get_flight_status(draft: Draft, flight_number: Json, date: Json) -> Json:
     """Return a flight's status on a date, such as `available` or `landed`.
 
     Raises:
-        RefusalError: Where there is no such flight, or it does not fly that day.
+        RefusalError: If there is no such flight, or it does not fly that day.
     """
     return find_flight_day(draft, flight_number, date)["status"]
 
@@ -105,7 +105,7 @@ def search_onestop_flight(draft: Draft, origin: Json, destination: Json, date: J
     day, and not at 01:30:00), and the day after the 8th of May is looked up as `2024-05-9`, which no flight has.
 
     Raises:
-        ValueError: Where a flight lands on the next day and the date does not end in two digits; to `step` that is a
+        ValueError: If a flight lands on the next day and the date does not end in two digits; to `step` that is a
             refusal as any other.
     """
     flights, pairs = _flights(draft), []

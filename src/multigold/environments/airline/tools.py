@@ -114,8 +114,8 @@ def book_reservation(
         The new reservation.
 
     Raises:
-        RefusalError: Where something is of the wrong type, unknown, not available, or the payments do not add up.
-        KeyError: Where a certificate is named twice, after the first one was used up.
+        RefusalError: If something is of the wrong type, unknown, not available, or the payments do not add up.
+        KeyError: If a certificate is named twice, after the first one was used up.
     """
     segments = _all_objects(rules, flights, _FLIGHT, "flight")
     travellers = _all_objects(rules, passengers, _PASSENGER, "passenger")
@@ -199,7 +199,7 @@ def _new_segment(draft: Draft, segment: Json, cabin: Json, seats: int) -> dict[s
     """Return a segment of a reservation at today's price, if there are seats; takes none.
 
     Raises:
-        RefusalError: Where there is no such flight, it cannot be booked that day, or has too few seats.
+        RefusalError: If there is no such flight, it cannot be booked that day, or has too few seats.
     """
     flight_number, date = segment["flight_number"], segment["date"]
     day = find_flight_day(draft, flight_number, date)
@@ -216,7 +216,7 @@ def _check_payments(user: Json, payments: list[Json], price: Any) -> None:
     """Refuse where a booking's payments name a method that the user has not, exceed a balance, or miss the price.
 
     Raises:
-        RefusalError: Where they do.
+        RefusalError: If they do.
     """
     for payment in payments:
         payment_id = payment["payment_id"]
@@ -235,7 +235,7 @@ def _spend(draft: Draft, user_id: str, payments: list[Json]) -> None:
     """Take a booking's payments: gift cards are debited, certificates used up.
 
     Raises:
-        KeyError: Where a certificate is named twice, after the first one was used up.
+        KeyError: If a certificate is named twice, after the first one was used up.
     """
     methods = draft.edit("users", user_id)["payment_methods"]
     for payment in payments:
@@ -259,8 +259,8 @@ def cancel_reservation(draft: Draft, reservation_id: Json) -> Json:
         The reservation.
 
     Raises:
-        RefusalError: Where there is no such reservation.
-        UnicodeEncodeError: Where the reservation holds half of a surrogate pair, on which tau2 fails as well.
+        RefusalError: If there is no such reservation.
+        UnicodeEncodeError: If the reservation holds half of a surrogate pair, on which tau2 fails as well.
     """
     json.dumps(find_reservation(draft, reservation_id), ensure_ascii=False).encode()
     reservation = draft.edit("reservations", reservation_id)
@@ -282,7 +282,7 @@ def update_reservation_flights(
         The reservation.
 
     Raises:
-        RefusalError: Where something is unknown or not available, or the payment method will not do.
+        RefusalError: If something is unknown or not available, or the payment method will not do.
     """
     segments = _all_objects(rules, flights, _FLIGHT, "flight")
     reservation = find_reservation(draft, reservation_id)
@@ -301,7 +301,7 @@ def update_reservation_flights(
 
 
 def _kept_segment(reservation: Json, segment: Json, cabin: Json) -> Json | None:
-    """Return a segment as the reservation has it already; None where it has none, or in another cabin."""
+    """Return a segment as the reservation has it already; None if it has none, or in another cabin."""
     if cabin != reservation["cabin"]:
         return None
     for kept in reservation["flights"]:
@@ -314,7 +314,7 @@ def _charge(rules: Rules, draft: Draft, reservation_id: str, payment_id: Json, p
     """Take (or give back) the price of an update by a credit card or a gift card, and write it in the history.
 
     Raises:
-        RefusalError: Where the payment method is unknown or will not do; with a gift card debited already where the
+        RefusalError: If the payment method is unknown or will not do; with a gift card debited already where the
             entry is not a valid one.
     """
     user_id = draft.get("reservations", reservation_id)["user_id"]
@@ -343,9 +343,9 @@ def update_reservation_baggages(
         The reservation.
 
     Raises:
-        RefusalError: Where something is unknown, or the payment method will not do; also, with a gift card debited
+        RefusalError: If something is unknown, or the payment method will not do; also, with a gift card debited
             already, where the price is no whole number.
-        TypeError: Where the number of non-free bags is no number; to `step` that is a refusal as any other.
+        TypeError: If the number of non-free bags is no number; to `step` that is a refusal as any other.
     """
     reservation = find_reservation(draft, reservation_id)
     find_user(draft, reservation["user_id"])
@@ -366,7 +366,7 @@ def update_reservation_passengers(rules: Rules, draft: Draft, reservation_id: Js
         The reservation.
 
     Raises:
-        RefusalError: Where there is no such reservation, the number differs, or a passenger lacks a field.
+        RefusalError: If there is no such reservation, the number differs, or a passenger lacks a field.
     """
     travellers = _objects(passengers, _PASSENGER) if rules.validates else None
     stored = passengers if travellers is None else travellers
@@ -381,10 +381,10 @@ def send_certificate(rules: Rules, draft: Draft, user_id: Json, amount: Json) ->
     """Give a user a certificate.
 
     Returns:
-        A sentence that names the certificate; None where three were sent already and that is no refusal.
+        A sentence that names the certificate; None if three were sent already and that is no refusal.
 
     Raises:
-        RefusalError: Where there is no such user, the amount is no number, or three were sent already.
+        RefusalError: If there is no such user, the amount is no number, or three were sent already.
     """
     user = find_user(draft, user_id)
     for certificate_id in CERTIFICATE_IDS:

@@ -68,7 +68,7 @@ def _flight(state: EndState, flight_number: str) -> Json | None:
 
 
 def _in_time(one: Json, other: Json, state: EndState) -> bool:
-    """Tell whether one segment lands before the other leaves; True where either is not in the timetable."""
+    """Tell whether one segment lands before the other leaves; True if either is not in the timetable."""
     first, second = _flight(state, one["flight_number"]), _flight(state, other["flight_number"])
     if first is None or second is None:
         return True

@@ -33,8 +33,8 @@ def find_payment_method(draft: Draft, user_id: Json, payment_method_id: Json) ->
     """Return a payment method of a user, to be read only.
 
     Raises:
-        RefusalError: Where there is no such user, or the user has no such method.
-        TypeError: Where the id cannot be looked up (a list); to `step` that is a refusal as any other.
+        RefusalError: If there is no such user, or the user has no such method.
+        TypeError: If the id cannot be looked up (a list); to `step` that is a refusal as any other.
     """
     methods = find_user(draft, user_id)["payment_methods"]
     if payment_method_id not in methods:
@@ -46,8 +46,8 @@ def find_variant(draft: Draft, product_id: Json, item_id: Json) -> Json:
     """Return a variant of a product, to be read only.
 
     Raises:
-        RefusalError: Where there is no such product, or it has no such variant.
-        TypeError: Where the id cannot be looked up (a list); to `step` that is a refusal as any other.
+        RefusalError: If there is no such product, or it has no such variant.
+        TypeError: If the id cannot be looked up (a list); to `step` that is a refusal as any other.
     """
     variants = find_product(draft, product_id)["variants"]
     if item_id not in variants:
@@ -59,7 +59,7 @@ def find_item(order: Json, item_id: Json) -> Json:
     """Return the first item of an order that has this id.
 
     Raises:
-        RefusalError: Where it has none.
+        RefusalError: If it has none.
     """
     for item in order["items"]:
         if item["item_id"] == item_id:
@@ -76,8 +76,8 @@ def find_user_id_by_name_zip(draft: Draft, first_name: Json, last_name: Json, zi
     """Return the id of the first user of that name, in any case, and postal code.
 
     Raises:
-        RefusalError: Where there is none.
-        AttributeError: Where a name that has to be looked at is no string; to `step` that is a refusal as any other.
+        RefusalError: If there is none.
+        AttributeError: If a name that has to be looked at is no string; to `step` that is a refusal as any other.
     """
     for user_id in draft.ids("users"):
         user = draft.get("users", user_id)
@@ -94,8 +94,8 @@ def find_user_id_by_email(draft: Draft, email: Json) -> Json:
     """Return the id of the first user with that address, in any case.
 
     Raises:
-        RefusalError: Where there is none.
-        AttributeError: Where the address is no string; to `step` that is a refusal as any other.
+        RefusalError: If there is none.
+        AttributeError: If the address is no string; to `step` that is a refusal as any other.
     """
     for user_id in draft.ids("users"):
         if draft.get("users", user_id)["email"].lower() == email.lower():
@@ -107,7 +107,7 @@ def get_order_details(draft: Draft, order_id: Json) -> Json:
     """Return an order.
 
     Raises:
-        RefusalError: Where there is no such order.
+        RefusalError: If there is no such order.
     """
     return show_order(find_order(draft, order_id))
 
@@ -116,7 +116,7 @@ def get_product_details(draft: Draft, product_id: Json) -> Json:
     """Return a product with its variants.
 
     Raises:
-        RefusalError: Where there is no such product.
+        RefusalError: If there is no such product.
     """
     return find_product(draft, product_id)
 
@@ -125,7 +125,7 @@ def get_user_details(draft: Draft, user_id: Json) -> Json:
     """Return a user's profile.
 
     Raises:
-        RefusalError: Where there is no such user.
+        RefusalError: If there is no such user.
     """
     return find_user(draft, user_id)
 

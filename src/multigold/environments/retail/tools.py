@@ -68,7 +68,7 @@ def cancel_pending_order(rules: Rules, draft: Draft, order_id: Json, reason: Jso
         The order.
 
     Raises:
-        RefusalError: Where there is no such order, it is not pending, or the reason is none of the two. Also, with gift
+        RefusalError: If there is no such order, it is not pending, or the reason is none of the two. Also, with gift
             cards credited already, where it was paid by a method that the user does not have.
     """
     order = find_order(draft, order_id)
@@ -94,7 +94,7 @@ def exchange_delivered_order_items(
         The order.
 
     Raises:
-        RefusalError: Where something is unknown or not available, or a gift card does not cover the difference.
+        RefusalError: If something is unknown or not available, or a gift card does not cover the difference.
     """
     order = find_order(draft, order_id)
     _require(order["status"] == "delivered", "Non-delivered order cannot be exchanged")
@@ -130,7 +130,7 @@ def modify_pending_order_address(
         The order.
 
     Raises:
-        RefusalError: Where there is no such order, it is not pending, or a part of the address is no string.
+        RefusalError: If there is no such order, it is not pending, or a part of the address is no string.
     """
     _find_open(rules, draft, order_id)
     address = _address(rules, address1, address2, city, state, country, zip)
@@ -148,7 +148,7 @@ def modify_pending_order_items(
         The order.
 
     Raises:
-        RefusalError: Where something is unknown or not available, or a gift card does not cover the difference.
+        RefusalError: If something is unknown or not available, or a gift card does not cover the difference.
     """
     order = find_order(draft, order_id)
     _require(order["status"] == "pending", "Non-pending order cannot be modified")
@@ -177,7 +177,7 @@ def modify_pending_order_payment(rules: Rules, draft: Draft, order_id: Json, pay
         The order.
 
     Raises:
-        RefusalError: Where something is unknown, the order has more than its first payment, the method is the same, or
+        RefusalError: If something is unknown, the order has more than its first payment, the method is the same, or
             a gift card does not cover the amount. Also, with the payment made, where the first method is unknown.
     """
     order = _find_open(rules, draft, order_id)
@@ -215,7 +215,7 @@ def modify_user_address(
         The user's profile.
 
     Raises:
-        RefusalError: Where there is no such user, or a part of the address is no string.
+        RefusalError: If there is no such user, or a part of the address is no string.
     """
     find_user(draft, user_id)
     address = _address(rules, address1, address2, city, state, country, zip)
@@ -231,7 +231,7 @@ def return_delivered_order_items(draft: Draft, order_id: Json, item_ids: Json, p
         The order.
 
     Raises:
-        RefusalError: Where something is unknown, or the payment method will not do.
+        RefusalError: If something is unknown, or the payment method will not do.
     """
     order = find_order(draft, order_id)
     _require(order["status"] == "delivered", "Non-delivered order cannot be returned")
@@ -263,10 +263,10 @@ def writing_tools(rules: Rules) -> tuple[ToolFunction, ...]:
 
 
 def _require(condition: bool, message: str) -> None:
-    """Refuse with a message where a condition does not hold.
+    """Refuse with a message if a condition does not hold.
 
     Raises:
-        RefusalError: Where it does not.
+        RefusalError: If it does not.
     """
     if not condition:
         raise RefusalError(message)
@@ -288,7 +288,7 @@ def _require_items(order: Json, item_ids: Json) -> None:
     """Refuse where the call names more items of some id than the order has.
 
     Raises:
-        RefusalError: Where it does.
+        RefusalError: If it does.
     """
     present = [item["item_id"] for item in order["items"]]
     for item_id in item_ids:
@@ -304,7 +304,7 @@ def _compare_prices(draft: Draft, order: Json, item_ids: Json, new_item_ids: Jso
     """Return by how much the new items cost more than the old ones, unrounded, and the variant of the last pair.
 
     Raises:
-        RefusalError: Where the two lists differ in length, or something is unknown or not available.
+        RefusalError: If the two lists differ in length, or something is unknown or not available.
     """
     _require(len(item_ids) == len(new_item_ids), "The number of items to be exchanged should match")
     difference: float = 0
@@ -321,7 +321,7 @@ def _require_cover(method: Json, amount: float) -> None:
     """Refuse where a gift card does not hold an amount.
 
     Raises:
-        RefusalError: Where it does not.
+        RefusalError: If it does not.
     """
     if method["source"] == "gift_card":
         _require(method["balance"] >= amount, "Insufficient gift card balance")
@@ -331,7 +331,7 @@ def _credit(draft: Draft, user_id: str, payment_method_id: str, amount: float) -
     """Move the balance of a gift card, in whole cents; the other methods have none.
 
     Raises:
-        RefusalError: Where the user has no such method.
+        RefusalError: If the user has no such method.
     """
     if find_payment_method(draft, user_id, payment_method_id)["source"] == "gift_card":
         card = draft.edit("users", user_id)["payment_methods"][payment_method_id]

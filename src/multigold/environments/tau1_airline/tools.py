@@ -18,8 +18,8 @@ def search_onestop_flight(draft: Draft, origin: Json, destination: Json, date: J
     The second one's seats and prices are those of the date that was asked for, also where it leaves the day after.
 
     Raises:
-        ValueError: Where a flight lands on the next day and the date does not end in two digits.
-        KeyError: Where the second flight does not fly on the date that was asked for.
+        ValueError: If a flight lands on the next day and the date does not end in two digits.
+        KeyError: If the second flight does not fly on the date that was asked for.
     """
     pairs: list[list[dict[str, Json]]] = queries.search_onestop_flight(draft, origin, destination, date)
     return [[first, {**second, **_details(draft, second["flight_number"], date)}] for first, second in pairs]

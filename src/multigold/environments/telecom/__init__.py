@@ -76,11 +76,11 @@ def build(
     Args:
         database: tau2's `db.toml` of the domain: lists of plans, customers, lines, bills and devices.
         user_database: tau2's `user_db.toml`: the phone and its surroundings; None for a phone as usual.
-        data_digest: SHA-256 of the file that it was read from; empty where unknown.
+        data_digest: SHA-256 of the file that it was read from; empty if unknown.
         mint: Gives a new bill its id.
 
     Raises:
-        DataError: Where a database is not what it should be.
+        DataError: If a database is not what it should be.
     """
     tools = tool_table(
         {"read": _QUERIES, "generic": (transfer_to_human_agents,), **writing_tools(mint)},

@@ -32,7 +32,7 @@ def assert_overdue_bill_exists(draft: Draft, customer_id: Json, overdue_bill_id:
     """Tell whether a customer has that bill and it is overdue; tau2 fails where it is not, and so does this.
 
     Raises:
-        RefusalError: Where it is not.
+        RefusalError: If it is not.
     """
     if overdue_bill_id not in find_customer(draft, customer_id)["bill_ids"]:
         raise RefusalError(f"Overdue bill {overdue_bill_id} not found")
@@ -58,7 +58,7 @@ def assert_service_status(draft: Draft, expected_status: Json) -> bool:
     """Tell whether the phone is connected in that way.
 
     Raises:
-        RefusalError: Where there is no such way.
+        RefusalError: If there is no such way.
     """
     if expected_status not in CONNECTIONS:
         raise RefusalError(f"{expected_status!r} is no status of a connection")

@@ -49,7 +49,7 @@ def apn(draft: Draft) -> Json:
     """Return the settings of the access point, to be read only.
 
     Raises:
-        RefusalError: Where `set_apn_settings` was given something that is no settings, which tau2 stores all the same.
+        RefusalError: If `set_apn_settings` was given something that is no settings, which tau2 stores all the same.
     """
     settings = get(draft, "active_apn_settings")
     if not isinstance(settings, dict):
@@ -66,7 +66,7 @@ def search(draft: Draft) -> None:
     """Look for a network.
 
     Raises:
-        RefusalError: Where the access point has no settings; what the SIM card and airplane mode make of the connection
+        RefusalError: If the access point has no settings; what the SIM card and airplane mode make of the connection
             is written by then.
     """
     if sim_status(draft) == "active":
@@ -117,7 +117,7 @@ def mobile_data_works(draft: Draft) -> bool:
 
 
 def speed(draft: Draft) -> tuple[float | None, str]:
-    """Return the speed of mobile data in Mbps and what it is called; None where there is none."""
+    """Return the speed of mobile data in Mbps and what it is called; None if there is none."""
     if not mobile_data_works(draft):
         return None, "No Connection"
     factor = 1.0
@@ -143,7 +143,7 @@ def mms_works(draft: Draft) -> bool:
 
 
 def connect_vpn(draft: Draft) -> bool:
-    """Connect to the phone's VPN; False where it is connected already."""
+    """Connect to the phone's VPN; False if it is connected already."""
     if get(draft, "vpn_connected"):
         return False
     performance = "poor" if draft.has("vpn", "broken") else "excellent"
@@ -153,7 +153,7 @@ def connect_vpn(draft: Draft) -> bool:
 
 
 def disconnect_vpn(draft: Draft) -> bool:
-    """Disconnect the VPN; False where it is not connected."""
+    """Disconnect the VPN; False if it is not connected."""
     if not get(draft, "vpn_connected"):
         return False
     put(draft, vpn_connected=False, vpn_details=None)

@@ -33,7 +33,7 @@ def set_data_usage(draft: Draft, customer_id: Json, line_id: Json, data_used_gb:
     """Set how much data a line has used.
 
     Raises:
-        RefusalError: Where there is no such line of that customer.
+        RefusalError: If there is no such line of that customer.
     """
     find_own_line(draft, customer_id, line_id)
     draft.edit("lines", line_id)["data_used_gb"] = data_used_gb
@@ -46,7 +46,7 @@ def suspend_line_for_overdue_bill(
     """Suspend an active line for last month's bill, which is made and overdue; perhaps the contract has ended too.
 
     Raises:
-        RefusalError: Where the line is not active or costs nothing, or the customer has an overdue bill already.
+        RefusalError: If the line is not active or costs nothing, or the customer has an overdue bill already.
     """
     line = find_line(draft, line_id)
     if line["status"] != "Active":
@@ -221,7 +221,7 @@ def prepare(initial: EndState, changes: Json, functions: Functions) -> EndState:
         functions: What a task may call.
 
     Raises:
-        DataError: Where it asks for something that is not there or fails.
+        DataError: If it asks for something that is not there or fails.
     """
     stated = _part(changes, dict, "initial_state")
     drafts = Drafts(_with_data(initial, _part(stated.get("initialization_data"), dict, "initialization_data")))
@@ -233,7 +233,7 @@ def prepare(initial: EndState, changes: Json, functions: Functions) -> EndState:
 
 
 def _part(value: Json, kind: type, where: str) -> Json:
-    """Return a part of what the task says, empty where it says nothing."""
+    """Return a part of what the task says, empty if it says nothing."""
     if value is not None and not isinstance(value, kind):
         raise DataError(f"a {kind.__name__} is needed, not a {type(value).__name__}", where=where)
     return value or kind()

@@ -27,7 +27,7 @@ def find_own_line(draft: Draft, customer_id: Json, line_id: Json) -> Json:
     """Return a line of a customer, to be read only.
 
     Raises:
-        RefusalError: Where there is no such customer, or the line is not the customer's.
+        RefusalError: If there is no such customer, or the line is not the customer's.
     """
     if line_id not in find_customer(draft, customer_id)["line_ids"]:
         raise RefusalError(f"Line {line_id} not found for customer {customer_id}")
@@ -38,7 +38,7 @@ def find_line_by_phone(draft: Draft, phone_number: Json) -> Json:
     """Return the first line with this number, to be read only.
 
     Raises:
-        RefusalError: Where there is none.
+        RefusalError: If there is none.
     """
     for line_id in draft.ids("lines"):
         line = draft.get("lines", line_id)
@@ -51,7 +51,7 @@ def bills_of(draft: Draft, customer: Json, status: str) -> Iterator[Json]:
     """Yield a customer's bills that have a status, to be read only, in the order in which the customer lists them.
 
     Raises:
-        RefusalError: Where the customer lists a bill that is not there.
+        RefusalError: If the customer lists a bill that is not there.
     """
     bills = (find_bill(draft, bill_id) for bill_id in customer["bill_ids"])
     return (bill for bill in bills if bill["status"] == status)
@@ -61,7 +61,7 @@ def get_customer_by_phone(draft: Draft, phone_number: Json) -> Json:
     """Return the first customer who has this number, as a contact or as a line.
 
     Raises:
-        RefusalError: Where there is none.
+        RefusalError: If there is none.
     """
     for customer_id in draft.ids("customers"):
         customer = draft.get("customers", customer_id)
@@ -76,7 +76,7 @@ def get_customer_by_id(draft: Draft, customer_id: Json) -> Json:
     """Return a customer.
 
     Raises:
-        RefusalError: Where there is no such customer.
+        RefusalError: If there is no such customer.
     """
     return find_customer(draft, customer_id)
 
@@ -85,7 +85,7 @@ def get_customer_by_name(draft: Draft, full_name: Json, dob: Json) -> Json:
     """Return all customers of that name, in any case, born on that day; there may be none.
 
     Raises:
-        AttributeError: Where the name is no string; to `step` that is a refusal as any other.
+        AttributeError: If the name is no string; to `step` that is a refusal as any other.
     """
     customers = (draft.get("customers", customer_id) for customer_id in draft.ids("customers"))
     return [c for c in customers if c["full_name"].lower() == full_name.lower() and c["date_of_birth"] == dob]
@@ -99,8 +99,8 @@ def get_details_by_id(draft: Draft, id: Json) -> Json:
     """Return a line, device, bill, customer or plan: the id's first letter tells which.
 
     Raises:
-        RefusalError: Where there is none, or no such letter.
-        TypeError: Where the id is no string; to `step` that is a refusal as any other.
+        RefusalError: If there is none, or no such letter.
+        TypeError: If the id is no string; to `step` that is a refusal as any other.
     """
     find = _BY_LETTER.get(id[:1])
     if find is None:
@@ -112,8 +112,8 @@ def get_bills_for_customer(draft: Draft, customer_id: Json, limit: Json = 12) ->
     """Return a customer's bills, those issued last first, not more than the limit.
 
     Raises:
-        RefusalError: Where there is no such customer.
-        TypeError: Where the limit is no whole number; to `step` that is a refusal as any other.
+        RefusalError: If there is no such customer.
+        TypeError: If the limit is no whole number; to `step` that is a refusal as any other.
     """
     bills = [find_bill(draft, bill_id) for bill_id in find_customer(draft, customer_id)["bill_ids"]]
     return sorted(bills, key=lambda bill: bill["issue_date"], reverse=True)[:limit]
@@ -123,7 +123,7 @@ def get_data_usage(draft: Draft, customer_id: Json, line_id: Json) -> Json:
     """Return how much data a line has used in this cycle, and how much it may use; numbers are text, as in tau2.
 
     Raises:
-        RefusalError: Where there is no such line of that customer.
+        RefusalError: If there is no such line of that customer.
     """
     line = find_own_line(draft, customer_id, line_id)
     return {

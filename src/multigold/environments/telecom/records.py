@@ -50,7 +50,7 @@ def date(value: Json) -> str:
     """Take a date, as text in the form YYYY-MM-DD or as TOML has it.
 
     Raises:
-        RefusalError: Where it is none.
+        RefusalError: If it is none.
     """
     return str(_parsed(value, datetime.date))
 
@@ -59,7 +59,7 @@ def moment(value: Json) -> str:
     """Take a date and time, as text in ISO form or as TOML has it; a blank stands between the two, as tau2 prints them.
 
     Raises:
-        RefusalError: Where it is none.
+        RefusalError: If it is none.
     """
     return str(_parsed(value, datetime.datetime))
 
@@ -314,7 +314,7 @@ def agent_tables(database: Database) -> Database:
         database: tau2's `db.toml`: five lists; or the tables that this function returns.
 
     Raises:
-        DataError: Where it is no telecom data.
+        DataError: If it is no telecom data.
     """
     plain = database.to_json()
     _refuse_unknown(plain, AGENT_LISTS)
@@ -328,7 +328,7 @@ def user_tables(database: Database) -> Database:
         database: tau2's `user_db.toml`: two objects; both may be left out.
 
     Raises:
-        DataError: Where it is no telecom data.
+        DataError: If it is no telecom data.
     """
     plain = database.to_json()
     _refuse_unknown(plain, USER_TABLES)

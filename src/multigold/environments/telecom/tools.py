@@ -35,7 +35,7 @@ def suspend_line(draft: Draft, customer_id: Json, line_id: Json, reason: Json) -
     """Suspend an active line from today on.
 
     Raises:
-        RefusalError: Where there is no such line of that customer, or it is not active.
+        RefusalError: If there is no such line of that customer, or it is not active.
     """
     if find_own_line(draft, customer_id, line_id)["status"] != "Active":
         raise RefusalError("Line must be active to suspend")
@@ -48,7 +48,7 @@ def resume_line(draft: Draft, customer_id: Json, line_id: Json) -> Json:
     """Activate a line that is suspended or was never active.
 
     Raises:
-        RefusalError: Where there is no such line of that customer, or it is neither.
+        RefusalError: If there is no such line of that customer, or it is neither.
     """
     if find_own_line(draft, customer_id, line_id)["status"] not in ("Suspended", "Pending Activation"):
         raise RefusalError("Line must be suspended to resume")
@@ -61,7 +61,7 @@ def send_payment_request(draft: Draft, customer_id: Json, bill_id: Json) -> Json
     """Ask a customer to pay a bill, whatever its status; one bill at a time.
 
     Raises:
-        RefusalError: Where a bill awaits payment already, or the bill is not the customer's.
+        RefusalError: If a bill awaits payment already, or the bill is not the customer's.
     """
     customer = find_customer(draft, customer_id)
     if list(bills_of(draft, customer, "Awaiting Payment")):
@@ -77,7 +77,7 @@ def enable_roaming(draft: Draft, customer_id: Json, line_id: Json) -> Json:
     """Allow a line to roam.
 
     Raises:
-        RefusalError: Where there is no such line of that customer.
+        RefusalError: If there is no such line of that customer.
     """
     if find_own_line(draft, customer_id, line_id)["roaming_enabled"]:
         return "Roaming was already enabled"
@@ -89,7 +89,7 @@ def disable_roaming(draft: Draft, customer_id: Json, line_id: Json) -> Json:
     """Forbid a line to roam.
 
     Raises:
-        RefusalError: Where there is no such line of that customer.
+        RefusalError: If there is no such line of that customer.
     """
     if not find_own_line(draft, customer_id, line_id)["roaming_enabled"]:
         return "Roaming was already disabled"
@@ -104,8 +104,8 @@ def refuel_data_with(mint: Mint) -> ToolFunction:
         """Add data to a line, whatever its status, and charge it by the plan's price.
 
         Raises:
-            RefusalError: Where there is no such line of that customer, or the amount is not above 0.
-            TypeError: Where the amount is no number; to `step` that is a refusal as any other.
+            RefusalError: If there is no such line of that customer, or the amount is not above 0.
+            TypeError: If the amount is no number; to `step` that is a refusal as any other.
         """
         line = find_own_line(draft, customer_id, line_id)
         if gb_amount <= 0:

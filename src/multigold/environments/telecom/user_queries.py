@@ -91,7 +91,7 @@ def check_network_mode_preference(draft: Draft) -> Json:
     """Return the preferred network mode.
 
     Raises:
-        TypeError: Where it was set to something that is no string; to `step` that is a refusal as any other.
+        TypeError: If it was set to something that is no string; to `step` that is a refusal as any other.
     """
     return "Network Mode Preference: " + get(draft, "network_mode_preference")
 
@@ -120,7 +120,7 @@ def check_apn_settings(draft: Draft) -> Json:
     """Return the settings of the access point.
 
     Raises:
-        RefusalError: Where it has none.
+        RefusalError: If it has none.
     """
     settings = apn(draft)
     return (
@@ -176,7 +176,7 @@ def check_app_status(draft: Draft, app_name: Json) -> Json:
     """Return an app's permissions, one per line.
 
     Raises:
-        TypeError: Where the name cannot be looked up (a list); to `step` that is a refusal as any other.
+        TypeError: If the name cannot be looked up (a list); to `step` that is a refusal as any other.
     """
     granted = _granted(draft, app_name)
     if granted is None:
@@ -190,7 +190,7 @@ def check_app_permissions(draft: Draft, app_name: Json) -> Json:
     """Return an app's permissions, in a sentence.
 
     Raises:
-        TypeError: Where the name cannot be looked up (a list); to `step` that is a refusal as any other.
+        TypeError: If the name cannot be looked up (a list); to `step` that is a refusal as any other.
     """
     granted = _granted(draft, app_name)
     if granted is None:
@@ -209,7 +209,7 @@ def can_send_mms(draft: Draft) -> Json:
     """Return whether the messaging app can send pictures.
 
     Raises:
-        RefusalError: Where that depends on the access point and it has no settings.
+        RefusalError: If that depends on the access point and it has no settings.
     """
     return f"Your messaging app {'can' if mms_works(draft) else 'cannot'} send MMS messages."
 

@@ -25,7 +25,7 @@ def set_network_mode_preference(draft: Draft, mode: Json) -> Json:
     """Set the network mode that the phone prefers.
 
     Raises:
-        RefusalError: Where the mode is neither a string nor null; it is stored by then.
+        RefusalError: If the mode is neither a string nor null; it is stored by then.
     """
     known = mode in NETWORK_MODES if isinstance(mode, str) else True
     if known:
@@ -45,7 +45,7 @@ def toggle_airplane_mode(draft: Draft) -> Json:
     """Switch airplane mode; Wi-Fi disconnects either way (if it is on), and a VPN when it is switched on.
 
     Raises:
-        RefusalError: Where the access point has no settings, after the switch.
+        RefusalError: If the access point has no settings, after the switch.
     """
     switch_airplane_mode(draft)
     return f"Airplane Mode is now {on_off(get(draft, 'airplane_mode'))}.\n{status_bar(draft)}"
@@ -72,7 +72,7 @@ def reseat_sim_card(draft: Draft) -> Json:
     """Take the SIM card out and put it back in.
 
     Raises:
-        RefusalError: Where the access point has no settings, or the card is missing all the same; it is back by then.
+        RefusalError: If the access point has no settings, or the card is missing all the same; it is back by then.
     """
     put(draft, sim_card_missing=False)
     search(draft)
@@ -85,7 +85,7 @@ def toggle_data(draft: Draft) -> Json:
     """Switch mobile data.
 
     Raises:
-        RefusalError: Where the access point has no settings, after the switch.
+        RefusalError: If the access point has no settings, after the switch.
     """
     switch(draft, "data_enabled")
     return f"Mobile Data is now {on_off(get(draft, 'data_enabled'))}.\n{status_bar(draft)}"
@@ -95,7 +95,7 @@ def toggle_roaming(draft: Draft) -> Json:
     """Switch data roaming.
 
     Raises:
-        RefusalError: Where the access point has no settings, after the switch.
+        RefusalError: If the access point has no settings, after the switch.
     """
     switch(draft, "roaming_enabled")
     return f"Data Roaming is now {on_off(get(draft, 'roaming_enabled'))}.\n{status_bar(draft)}"
@@ -117,7 +117,7 @@ def set_apn_settings(draft: Draft, apn_settings: Json) -> Json:
     """Set the access point; what is left out is as usual.
 
     Raises:
-        RefusalError: Where they are no settings; what is no object is stored by then.
+        RefusalError: If they are no settings; what is no object is stored by then.
     """
     settings = APN_SETTINGS(apn_settings) if isinstance(apn_settings, dict) else apn_settings
     put(draft, active_apn_settings=settings)
@@ -130,7 +130,7 @@ def reset_apn_settings(draft: Draft) -> Json:
     """Have the access point set as usual at the next reboot.
 
     Raises:
-        RefusalError: Where it has no settings.
+        RefusalError: If it has no settings.
     """
     put(draft, active_apn_settings={**apn(draft), "reset_at_reboot": True})
     search(draft)
@@ -172,8 +172,8 @@ def grant_app_permission(draft: Draft, app_name: Json, permission: Json) -> Json
     """Give an app a permission; an unknown app or permission is said in words.
 
     Raises:
-        AttributeError: Where the permission is no string; to `step` that is a refusal as any other.
-        TypeError: Where the app cannot be looked up (a list); likewise.
+        AttributeError: If the permission is no string; to `step` that is a refusal as any other.
+        TypeError: If the app cannot be looked up (a list); likewise.
     """
     known = get(draft, "app_statuses").get(app_name) is not None
     name = permission.lower()
@@ -195,7 +195,7 @@ def reboot_device(draft: Draft) -> Json:
     """Restart the phone: a reset of the access point takes effect, and the phone looks for a network.
 
     Raises:
-        RefusalError: Where the access point has no settings.
+        RefusalError: If the access point has no settings.
     """
     lines = ["Restarting network services..."]
     if apn(draft)["reset_at_reboot"]:

@@ -24,7 +24,7 @@ class EvaHasher:
 
     Args:
         base: The state that the others are on. Any other works too, at the full price.
-        null_defaults: Table to fields that a record which is not in the base has as null where they are absent: the
+        null_defaults: Table to fields that a record which is not in the base has as null if they are absent: the
             benchmark's data leaves them out, and its tools write them.
     """
 
@@ -38,7 +38,7 @@ class EvaHasher:
         """Return a state's hash, as 64 hexadecimal digits.
 
         Raises:
-            StateError: Where the state cannot be written down as the scheme does.
+            StateError: If the state cannot be written down as the scheme does.
         """
         try:
             return self._hash(state)

@@ -85,7 +85,7 @@ def _iso(value: Json) -> Json:
 
 @attrs.frozen(kw_only=True)
 class StoredHashes:
-    """The hashes that stand in a run's metrics, agent's side and user's; None where there is none."""
+    """The hashes that stand in a run's metrics, agent's side and user's; None if there is none."""
 
     actual: tuple[str | None, str | None]
     expected: tuple[str | None, str | None]
@@ -109,7 +109,7 @@ class StoredHashes:
         return all(stored is None or stored == own for stored, own in zip(self.actual, hashes, strict=True))
 
     def match(self) -> bool | None:
-        """Tell whether the end state is the expected one by its hashes; None where one is missing."""
+        """Tell whether the end state is the expected one by its hashes; None if one is missing."""
         if self.lost:
             return False
         if self.actual[0] is None or self.expected[0] is None:
@@ -150,9 +150,9 @@ def judge_voice(
     Args:
         run: The run.
         task: Its task.
-        golds: The task's compiled golds; None where there is no environment.
-        environment: Where calls are replayed; None where there is none for the domain.
-        hashes: Hashes of the environment's states; None where there is no environment.
+        golds: The task's compiled golds; None if there is no environment.
+        environment: Where calls are replayed; None if there is none for the domain.
+        hashes: Hashes of the environment's states; None if there is no environment.
         contested: Whether contested readings count too.
     """
     stored, task = StoredHashes.of(run), _gated(task, run.trajectory)
@@ -284,7 +284,7 @@ def beside(run: Run, stored: StoredHashes, verdict: Verdict) -> dict[str, Json]:
 
     Returns:
         `theirs` as recorded; `single` and `core` with `db_state_match`, `is_successful`, `is_task_successful` and
-        `success_breakdown` recomputed, null where our verdict is not known.
+        `success_breakdown` recomputed, null if our verdict is not known.
     """
     single = stored.match() if verdict.benchmark_matched is None else verdict.benchmark_matched
     core = None if verdict.outcome == "unscored" else bool(verdict.matched)
@@ -321,7 +321,7 @@ def signals(extra: Mapping[str, Json], database: bool) -> dict[str, Json]:
 
 
 def _passes(value: Json) -> bool | None:
-    """Tell whether a signal passes, a rate only at 1; None where it does not apply."""
+    """Tell whether a signal passes, a rate only at 1; None if it does not apply."""
     if isinstance(value, bool):
         return value
     return float(value) == 1.0 if isinstance(value, int | float) else None

@@ -29,5 +29,5 @@ class VoiceRates:
                     passed[1] += 1
 
     def to_json(self) -> dict[str, Json]:
-        """Return `{kind: {number: [passed, of]}}`; empty where no run had anything beside."""
+        """Return `{kind: {number: [passed, of]}}`; empty if no run had anything beside."""
         return {kind: {name: list(pair) for name, pair in counts.items()} for kind, counts in self._counts.items()}
