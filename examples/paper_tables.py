@@ -23,11 +23,11 @@ from multigold.catalogues import load_catalogue
 from multigold.errors import DataError, MissingExtraError
 from multigold.policies.counts import PolicyCounts, count_checks, count_policy, find_tools
 from multigold.stats.exact import exact_bootstrap_gap, hypergeometric_overlap
-from multigold.stats.pass_at_k import Spread, spread, spread_ratio
+from multigold.stats.pass_at_k import TrialVariance, trial_variance, variance_ratio
 from multigold.stats.rates import success_rate
 from multigold.stats.reaggregation import reaggregate
 from multigold.stats.resampling import bootstrap_gap, generator, units
-from multigold.stats.rows import Row, by_agent, leave_out
+from multigold.stats.rows import RunRow, by_agent, leave_out
 
 DOMAINS = ("tau2-airline", "tau2-retail")
 TRIALS = 4
@@ -69,7 +69,7 @@ class Figure(NamedTuple):
         return self.paper == self.ours
 
 
-def all_rows() -> list[Row]:
+def all_rows() -> list[RunRow]:
     """The paper's 600 airline runs."""
     rows = []
     for agent, affected in AFFECTED.items():
@@ -78,13 +78,13 @@ def all_rows() -> list[Row]:
         for task, successes in tasks.items():
             stratum = "affected" if task in affected else "others"
             rows += [
-                Row(agent=agent, task=task, trial=trial, reward=float(trial < successes), stratum=stratum)
+                RunRow(agent=agent, task=task, trial=trial, reward=float(trial < successes), stratum=stratum)
                 for trial in range(TRIALS)
             ]
     return rows
 
 
-def of_stratum(rows: Iterable[Row], stratum: str) -> list[Row]:
+def of_stratum(rows: Iterable[RunRow], stratum: str) -> list[RunRow]:
     return [row for row in rows if row.stratum == stratum]
 
 
@@ -93,20 +93,20 @@ def percent(value: float | None, digits: int = 1) -> str:
     return f"{100 * value:.{digits}f}"
 
 
-def each(rows: Iterable[Row], function: Callable[[tuple[Row, ...]], str]) -> str:
+def each(rows: Iterable[RunRow], function: Callable[[tuple[RunRow, ...]], str]) -> str:
     return ", ".join(function(own) for own in by_agent(rows).values())
 
 
-def rate(rows: Iterable[Row]) -> str:
+def rate(rows: Iterable[RunRow]) -> str:
     return percent(success_rate(rows).value)
 
 
-def counts(rows: Iterable[Row]) -> str:
+def counts(rows: Iterable[RunRow]) -> str:
     found = success_rate(rows)
     return f"{found.successes}/{found.scored}"
 
 
-def rates(rows: list[Row]) -> Iterator[Figure]:
+def rates(rows: list[RunRow]) -> Iterator[Figure]:
     affected, others = of_stratum(rows, "affected"), of_stratum(rows, "others")
     yield Figure("affected tasks, success %", "32.1, 42.9, 35.7", each(affected, rate), each(affected, counts))
     yield Figure("other tasks, success %", "64.5, 48.3, 40.7", each(others, rate), each(others, counts))
@@ -115,7 +115,7 @@ def rates(rows: list[Row]) -> Iterator[Figure]:
     yield Figure("others, all models, %", "51.2", rate(others), counts(others))
 
 
-def without_the_seven(rows: list[Row]) -> Iterator[Figure]:
+def without_the_seven(rows: list[RunRow]) -> Iterator[Figure]:
     found = reaggregate(rows, leave_out(rows, AFFECTED["GPT-5"]))
     lifts = ", ".join(percent(move.lift) for move in found.moves)
     yield Figure("lift without the seven, points", "4.5, 0.8, 0.7", lifts)
@@ -129,7 +129,7 @@ def without_the_seven(rows: list[Row]) -> Iterator[Figure]:
     )
 
 
-def gaps(rows: list[Row]) -> Iterator[Figure]:
+def gaps(rows: list[RunRow]) -> Iterator[Figure]:
     values, ends, exact, drawn = [], [], [], []
     for agent, own in by_agent(rows).items():
         others, affected = (units(of_stratum(own, stratum), by="trials") for stratum in ("others", "affected"))
@@ -158,22 +158,24 @@ def gaps(rows: list[Row]) -> Iterator[Figure]:
         yield Figure("  10,000 draws, seed 42, by trial", "", ", ".join(drawn), "ends move with the draws")
 
 
-def variances(rows: list[Row]) -> Iterator[Figure]:
+def variances(rows: list[RunRow]) -> Iterator[Figure]:
     affected, others = of_stratum(rows, "affected"), of_stratum(rows, "others")
     yield Figure(
         "variance between trials, affected",
         "0.098, 0.089, 0.143",
-        each(affected, lambda own: f"{spread(own).value:.3f}"),
+        each(affected, lambda own: f"{trial_variance(own).value:.3f}"),
     )
-    yield Figure("tasks of seven whose trials disagree", "3, 3, 5", each(affected, lambda own: str(spread(own).flips)))
-    ours, rest = spread(affected), spread(others)
+    yield Figure(
+        "tasks of seven whose trials disagree", "3, 3, 5", each(affected, lambda own: str(trial_variance(own).flips))
+    )
+    ours, rest = trial_variance(affected), trial_variance(others)
     yield Figure("mean over the affected cells", "0.110", f"{ours.value:.3f}", f"{ours.cells} cells")
     yield Figure("mean over the other cells", "0.068", f"{rest.value:.3f}", f"{rest.cells} cells", stand_in=True)
-    yield Figure("ratio of the two", "1.62", f"{spread_ratio(ours, rest):.2f}", "", stand_in=True)
+    yield Figure("ratio of the two", "1.62", f"{variance_ratio(ours, rest):.2f}", "", stand_in=True)
     yield Figure("  what 0.068 and 1.62 leave for 3a + 4b", "140", ", ".join(map(str, fitting_sums(ours))), "computed")
 
 
-def fitting_sums(affected: Spread) -> list[int]:
+def fitting_sums(affected: TrialVariance) -> list[int]:
     """Return every 3a + 4b, in sixteenths of summed variance, under which the paper's two figures come out."""
     assert affected.exact is not None
     means = {total: Fraction(total, 16 * 129) for total in range(1, 4 * 129)}

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from multigold.catalogues import load_catalogue, shipped_catalogues
 from multigold.rescoring import rescore
-from multigold.stats.aggregation import Summary, Tally, summarise_verdicts
+from multigold.stats.aggregation import ReportBuilder, Tally, summarise_verdicts
 from multigold.stats.loophole_sides import coherent_rate
 from multigold.stats.rows import by_agent
 from multigold.stats.summary import rows_of
@@ -32,7 +32,7 @@ def lines(results: str) -> Iterator[tuple[str, ...]]:
         MultigoldError: If the file cannot be read, or the benchmark's own data is missing.
     """
     verdicts = [verdict for verdict in rescore(results) if verdict.task_id in SPLIT.get(verdict.domain, ())]
-    agents = by_agent(rows_of(verdicts, "core", Summary()))
+    agents = by_agent(rows_of(verdicts, "core", ReportBuilder()))
     for group in summarise_verdicts(verdicts).overall:
         coherent = coherent_rate(agents[group.keys["agent"]]).rate
         cells = (f"{coherent.successes}/{coherent.scored}", *baselines(group.tally))

@@ -238,7 +238,7 @@ def test_runs_whose_data_is_missing_are_left_out_and_their_file_told_or_stop_the
     options = Options(data_dir=tmp_path / "nothing")
     with pytest.raises(DataError):
         list(audited_runs(path, options=options))
-    runs = list(audited_runs(path, options=options, told=told.append))
+    runs = list(audited_runs(path, options=options, on_report=told.append))
     assert len(runs) == 13
     assert all(isinstance(run, LeftOut) and run.reason.code == "environment_missing" for run in runs)
     (report,) = told

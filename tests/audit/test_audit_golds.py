@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from multigold.audit.findings import Finding, Sorted, baseline_json, read_baseline, set_apart
-from multigold.audit.golds.auditing import Audit, audit_golds, document
+from multigold.audit.findings import BaselineComparison, Finding, baseline_json, compare_with_baseline, read_baseline
+from multigold.audit.golds.auditing import GoldAudit, audit_golds, document
+from multigold.audit.golds.cases import golds_of_catalogue, golds_of_release
 from multigold.audit.golds.checks import CHECKS, CODES
-from multigold.audit.golds.scenes import golds_of_catalogue, golds_of_release
-from multigold.audit.golds.sources import import_environment, read_tasks_at
+from multigold.audit.golds.targets import import_environment, read_tasks_at
 from multigold.benchmark_data.releases import TaskRelease, TaskVersion
 from multigold.catalogues import load_catalogue
 from multigold.cli._group import multigold as cli
@@ -61,15 +61,15 @@ def release(*tasks: Task, name: str = "ours", assertions: Json = None) -> TaskRe
     return TaskRelease(name=name, tasks=versions)
 
 
-def audit(environment: Environment, *tasks: Task, others: Sequence[TaskRelease] = (), **more: Any) -> Audit:
+def audit(environment: Environment, *tasks: Task, others: Sequence[TaskRelease] = (), **more: Any) -> GoldAudit:
     return audit_golds(golds_of_release(release(*tasks, **more), others), environment)
 
 
-def codes(found: Audit) -> list[str]:
+def codes(found: GoldAudit) -> list[str]:
     return [finding.code for finding in found.findings]
 
 
-def only(found: Audit) -> Finding:
+def only(found: GoldAudit) -> Finding:
     (finding,) = found.findings
     return finding
 
@@ -348,7 +348,7 @@ def test_another_text_or_another_road_to_the_same_end_does_not_contradict(librar
 # Gold sets
 
 
-def audit_set(environment: Environment, *readings: Reading) -> Audit:
+def audit_set(environment: Environment, *readings: Reading) -> GoldAudit:
     catalogue = Catalogue(domain="library", gold_sets={"t": GoldSet(task_id="t", readings=readings, source="t.json")})
     return audit_golds(golds_of_catalogue(catalogue), environment)
 
@@ -387,7 +387,7 @@ def test_only_the_codes_that_are_asked_for_are_looked_for(library: Environment) 
         audit_golds((), library, codes=["odd"])
 
 
-def faulty(library: Environment) -> Audit:
+def faulty(library: Environment) -> GoldAudit:
     return audit(
         library, task(*TWO_RESERVATIONS, call("view_member", member_id="m-nobody"), call("hand_over", summary=WORDS))
     )
@@ -398,7 +398,7 @@ def test_the_document_validates_against_the_shipped_schema(library: Environment)
     Draft202012Validator.check_schema(schema)
     found = faulty(library)
     provenance = {"sources": [{"target": "x", "environment": "library", "data_digest": ""}]}
-    written = json.loads(json.dumps(document(found, set_apart(found.findings), provenance)))
+    written = json.loads(json.dumps(document(found, compare_with_baseline(found.findings), provenance)))
     assert list(Draft202012Validator(schema).iter_errors(written)) == []
     assert written["counts"]["order-dependent"] == 1
     assert set(written["counts"]) == set(schema["$defs"]["code"]["enum"]) == set(CODES)
@@ -408,16 +408,16 @@ def test_a_baseline_accepts_what_it_names_and_nothing_else(library: Environment)
     found = faulty(library).findings
     rows = baseline_json(found[:1])["accepted"]
     accepted = {(row["code"], row["task"], row["place"]): "" for row in rows}
-    apart = set_apart(found, {**accepted, ("vacuous", "u", "task u"): ""})
+    apart = compare_with_baseline(found, {**accepted, ("vacuous", "u", "task u"): ""})
     assert apart.accepted == found[:1]
     assert apart.new == found[1:]
     assert apart.stale == (("vacuous", "u", "task u"),)
     assert apart.failing
-    assert not set_apart(found[:1], accepted).failing
+    assert not compare_with_baseline(found[:1], accepted).failing
 
 
 def test_notes_alone_are_no_failure() -> None:
-    assert not set_apart([Finding(code="vacuous", where="x", sentence="y", level="note")]).failing
+    assert not compare_with_baseline([Finding(code="vacuous", where="x", sentence="y", level="note")]).failing
 
 
 @pytest.mark.parametrize(
@@ -547,13 +547,13 @@ def test_tasks_that_share_a_line_are_wrapped_limited_and_none_is_left_uncounted(
         Finding(code="vacuous", where=f"task {n}", task=f"task-{n}", sentence="nothing", level="error")
         for n in range(100)
     )
-    audit = Audit(golds=100, tasks=100, findings=findings)
-    whole = list(audit_lines(audit, Sorted(new=findings), width=60))
+    audit = GoldAudit(golds=100, tasks=100, findings=findings)
+    whole = list(audit_lines(audit, BaselineComparison(new=findings), width=60))
     told = [name for line in whole if line.startswith("    task-") for name in line.strip().split(", ")]
     assert told == [f"task-{n}" for n in range(len(told))]
     assert f"    ... and {100 - len(told)} more tasks; --json has all" in whole
     assert all(len(line) <= 60 for line in whole if line.startswith("    task-"))
-    limited = list(audit_lines(audit, Sorted(new=findings), width=60, limit=3))
+    limited = list(audit_lines(audit, BaselineComparison(new=findings), width=60, limit=3))
     shown = sum(line.count("task-") for line in limited)
     assert f"    ... and {100 - shown} more tasks" in limited
     assert len([line for line in limited if line.startswith("    task-")]) == 2
@@ -566,8 +566,8 @@ def test_findings_that_share_a_line_keep_their_level_and_several_in_a_task_are_c
         for n in range(6)
         for c in range(2)
     ]
-    audit = Audit(golds=6, tasks=6, findings=tuple(findings))
-    lines = list(audit_lines(audit, Sorted(new=tuple(findings))))
+    audit = GoldAudit(golds=6, tasks=6, findings=tuple(findings))
+    lines = list(audit_lines(audit, BaselineComparison(new=tuple(findings))))
     heads = [line for line in lines if "findings in" in line]
     assert [line.split(":")[0] for line in heads] == [
         "error read-raises, 12 findings in 6 tasks",

@@ -14,9 +14,9 @@ import attrs
 import pytest
 
 from multigold.audit.findings import Finding, counts_by_code
-from multigold.audit.golds.auditing import Audit, audit_golds
+from multigold.audit.golds.auditing import GoldAudit, audit_golds
+from multigold.audit.golds.cases import golds_of_release
 from multigold.audit.golds.checks import CODES
-from multigold.audit.golds.scenes import golds_of_release
 from multigold.benchmark_data import find_data, load_environment
 from multigold.benchmark_data.releases import TaskRelease, read_release
 from multigold.environments.base import Environment
@@ -45,7 +45,7 @@ def releases(data: Path, domain: str) -> dict[str, TaskRelease]:
 
 
 @cache
-def audited(data: Path, domain: str, release: str) -> Audit:
+def audited(data: Path, domain: str, release: str) -> GoldAudit:
     known = releases(data, domain)
     others = [other for name, other in known.items() if name != release]
     return audit_golds(golds_of_release(known[release], others), load(f"tau2-{domain}"))
@@ -56,15 +56,15 @@ def data(shared: Path) -> Path:
     return shared / "data"
 
 
-def of_code(found: Audit, code: str) -> Iterator[Finding]:
+def of_code(found: GoldAudit, code: str) -> Iterator[Finding]:
     return (finding for finding in found.findings if finding.code == code)
 
 
-def counts(found: Audit) -> dict[str, int]:
+def counts(found: GoldAudit) -> dict[str, int]:
     return {code: count for code, count in counts_by_code(found.findings, CODES).items() if count}
 
 
-def tasks_of(found: Audit, code: str) -> list[int]:
+def tasks_of(found: GoldAudit, code: str) -> list[int]:
     return sorted({int(finding.task) for finding in of_code(found, code)})
 
 

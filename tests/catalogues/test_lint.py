@@ -11,14 +11,14 @@ import attrs
 import pytest
 from catalogue_files import POLICY, documents, refund_call, shop, task, write
 
-from multigold.catalogues.lint import Surroundings, lint_directory
+from multigold.catalogues.lint import LintContext, lint_directory
 from multigold.environments.tools import tool_table
 from multigold.files.cursor import Finding
 from multigold.policies.lines import lines_fingerprint, policy_lines
 from multigold.state.database import Draft
 
 TASK = "tasks/1.json"
-SURROUNDINGS = Surroundings(environment=shop(), tasks=(task(),), policy=POLICY)
+CONTEXT = LintContext(environment=shop(), tasks=(task(),), policy=POLICY)
 
 
 def sound() -> dict[str, Any]:
@@ -28,10 +28,10 @@ def sound() -> dict[str, Any]:
     return files
 
 
-def lint(tmp_path: Path, change: Callable[[dict[str, Any]], Any], surroundings: Surroundings) -> list[Finding]:
+def lint(tmp_path: Path, change: Callable[[dict[str, Any]], Any], context: LintContext) -> list[Finding]:
     files = sound()
     change(files)
-    return lint_directory(write(tmp_path, files), surroundings)[1]
+    return lint_directory(write(tmp_path, files), context)[1]
 
 
 def reading(files: dict[str, Any], index: int = 0) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def only_gold(files: dict[str, Any], expected: str | None) -> None:
 
 
 def test_a_sound_catalogue_has_no_findings(tmp_path: Path) -> None:
-    assert lint(tmp_path, lambda files: None, SURROUNDINGS) == []
+    assert lint(tmp_path, lambda files: None, CONTEXT) == []
 
 
 FAULTS: dict[str, tuple[Callable[[dict[str, Any]], Any], str, str]] = {
@@ -198,7 +198,7 @@ FAULTS: dict[str, tuple[Callable[[dict[str, Any]], Any], str, str]] = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_planted_fault_is_found_with_its_place(name: str, tmp_path: Path) -> None:
     plant, where, code = FAULTS[name]
-    errors = [finding for finding in lint(tmp_path, plant, SURROUNDINGS) if finding.level == "error"]
+    errors = [finding for finding in lint(tmp_path, plant, CONTEXT) if finding.level == "error"]
     assert (where, code) in {(finding.where, finding.code) for finding in errors}, errors
 
 
@@ -214,7 +214,7 @@ def test_all_planted_faults_are_found_at_once(tmp_path: Path) -> None:
         for name in names:
             FAULTS[name][0](files)
 
-    found = {(finding.where, finding.code) for finding in lint(tmp_path, plant, SURROUNDINGS)}
+    found = {(finding.where, finding.code) for finding in lint(tmp_path, plant, CONTEXT)}
     assert {FAULTS[name][1:] for name in names} <= found
 
 
@@ -224,7 +224,7 @@ def test_faults_of_loading_are_findings_and_the_other_files_are_checked_on(tmp_p
         reading(files)["positions"]["S1"] = "maybe"
         files["tasks/2.json"]["readings"][1].pop("evidence")
 
-    codes = {(finding.where, finding.code) for finding in lint(tmp_path, plant, SURROUNDINGS)}
+    codes = {(finding.where, finding.code) for finding in lint(tmp_path, plant, CONTEXT)}
     assert (f"{TASK}: /readings/0/positions/S1", "unknown-side") in codes
     assert ("tasks/2.json: /readings/1", "not-gated") in codes
     assert {where for where, code in codes if code == "not-replayed"} == {f"{TASK}: /"}
@@ -237,7 +237,7 @@ def test_a_member_written_twice_is_found(tmp_path: Path) -> None:
         for item in files[TASK]["readings"]:
             item["positions"] = {}
 
-    (finding,) = [f for f in lint(tmp_path, plant, SURROUNDINGS) if f.level == "error"]
+    (finding,) = [f for f in lint(tmp_path, plant, CONTEXT) if f.level == "error"]
     assert (finding.where, finding.code) == ("catalogue.json: /", "duplicate-member")
 
 
@@ -246,7 +246,7 @@ def test_a_declared_overlap_is_no_fault(tmp_path: Path) -> None:
         FAULTS["readings that share a member"][0](files)
         files[TASK]["overlaps"] = [{"readings": ["refuse", "pay"], "reason": "both may refund b"}]
 
-    assert lint(tmp_path, plant, SURROUNDINGS) == []
+    assert lint(tmp_path, plant, CONTEXT) == []
 
 
 def test_patterns_that_may_meet_are_noted(tmp_path: Path) -> None:
@@ -254,7 +254,7 @@ def test_patterns_that_may_meet_are_noted(tmp_path: Path) -> None:
         other = {**reading(files, 2), "id": "odd", "admits": [pattern({"enum": [1, 3]})]}
         files[TASK]["readings"].append(other)
 
-    (finding,) = lint(tmp_path, plant, SURROUNDINGS)
+    (finding,) = lint(tmp_path, plant, CONTEXT)
     assert (finding.code, finding.level) == ("overlap-undecided", "note")
 
 
@@ -263,7 +263,7 @@ def test_what_was_left_out_or_met_twice_is_noted(tmp_path: Path) -> None:
         reading(files)["admits"][0]["choices"].update(slots={"item": ["a", "b", "z"]}, infeasible="skip")
         reading(files)["admits"].append({"actions": [refund_call("a")]})
 
-    found = lint(tmp_path, plant, SURROUNDINGS)
+    found = lint(tmp_path, plant, CONTEXT)
     assert [(finding.code, finding.level) for finding in found] == [
         ("infeasible", "note"),
         ("duplicate-members", "note"),
@@ -272,7 +272,7 @@ def test_what_was_left_out_or_met_twice_is_noted(tmp_path: Path) -> None:
 
 
 def test_without_tasks_policy_or_environment_what_was_not_checked_is_noted(tmp_path: Path) -> None:
-    found = lint(tmp_path, lambda files: None, Surroundings())
+    found = lint(tmp_path, lambda files: None, LintContext())
     assert [(finding.code, finding.level) for finding in found] == [
         ("policy-not-seen", "note"),
         ("not-replayed", "note"),
@@ -281,11 +281,11 @@ def test_without_tasks_policy_or_environment_what_was_not_checked_is_noted(tmp_p
 
 def test_a_text_and_a_gold_that_nobody_has_are_noted(tmp_path: Path) -> None:
     tasks = (task(text="It is scratched."), task())
-    other_gold = Surroundings(environment=shop(), tasks=(task(gold="b"),), policy=POLICY)
+    other_gold = LintContext(environment=shop(), tasks=(task(gold="b"),), policy=POLICY)
     assert [f.code for f in lint(tmp_path / "gold", lambda files: None, other_gold)] == ["gold-not-listed"]
-    other_text = Surroundings(environment=shop(), tasks=tasks[:1], policy=POLICY)
+    other_text = LintContext(environment=shop(), tasks=tasks[:1], policy=POLICY)
     assert [f.code for f in lint(tmp_path / "text", lambda files: None, other_text)] == ["text-not-seen"]
-    both = Surroundings(environment=shop(), tasks=tasks, policy=POLICY)
+    both = LintContext(environment=shop(), tasks=tasks, policy=POLICY)
     assert lint(tmp_path / "both", lambda files: None, both) == []
 
 
@@ -295,7 +295,7 @@ def test_a_task_that_begins_in_the_middle_of_a_talk_is_checked_from_where_it_is_
     begun = attrs.evolve(
         task(), initial_state={"message_history": [said, {"role": "tool", "id": "0", "content": "ok"}]}
     )
-    surroundings = attrs.evolve(SURROUNDINGS, tasks=(begun,))
+    context = attrs.evolve(CONTEXT, tasks=(begun,))
 
     def change(files: dict[str, Any], **evidence: Any) -> None:
         files[TASK]["texts"][0]["fingerprint"] = begun.text_fingerprint()
@@ -305,13 +305,13 @@ def test_a_task_that_begins_in_the_middle_of_a_talk_is_checked_from_where_it_is_
         files[TASK]["negatives"].append({"id": "n", "reason": "r", "admits": second})
 
     sound = {"tool": "look", "arguments": {"item": "a"}}
-    assert lint(tmp_path / "sound", lambda files: change(files, **sound), surroundings) == []
-    found = lint(tmp_path / "not", lambda files: change(files, tool="look"), surroundings)
+    assert lint(tmp_path / "sound", lambda files: change(files, **sound), context) == []
+    found = lint(tmp_path / "not", lambda files: change(files, tool="look"), context)
     assert [(finding.where, finding.code) for finding in found] == [(f"{TASK}: /readings/1", "not-gated")]
 
 
 def test_another_version_of_the_policy_is_noted_and_moved_clauses_are_found(tmp_path: Path) -> None:
-    newer = Surroundings(environment=shop(), tasks=(task(),), policy=POLICY.replace(b"# Shop", b"Since May.\n\n# Shop"))
+    newer = LintContext(environment=shop(), tasks=(task(),), policy=POLICY.replace(b"# Shop", b"Since May.\n\n# Shop"))
     found = lint(tmp_path, lambda files: None, newer)
     assert [finding.code for finding in found] == ["other-policy", "other-lines"]
     assert found[1].sentence.endswith("they stand at line 7")
@@ -323,7 +323,7 @@ def test_a_tool_without_arguments_is_evidence_and_one_with_arguments_must_name_a
 
     environment = shop()
     tools = {**environment.tools, **tool_table({"read": (look_around,)})}
-    surroundings = attrs.evolve(SURROUNDINGS, environment=attrs.evolve(environment, tools=tools))
+    context = attrs.evolve(CONTEXT, environment=attrs.evolve(environment, tools=tools))
     for tool, codes in (("look_around", []), ("look", ["not-gated"])):
-        found = lint(tmp_path, lambda f, tool=tool: reading(f, 1).update(evidence={"tool": tool}), surroundings)
+        found = lint(tmp_path, lambda f, tool=tool: reading(f, 1).update(evidence={"tool": tool}), context)
         assert [finding.code for finding in found if finding.level == "error"] == codes

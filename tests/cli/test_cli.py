@@ -459,7 +459,7 @@ def test_statistics_print_figures_with_their_settings(cli: Cli, tmp_path: Path) 
     document = json.loads((tmp_path / "s.json").read_text())
     assert document["settings"]["seed"] == 0
     lines = (tmp_path / "s.csv").read_text().splitlines()
-    assert len(lines) == 1 + len(document["figures"])
+    assert len(lines) == 1 + len(document["metrics"])
 
 
 @pytest.mark.usefixtures("airline_data")

@@ -9,7 +9,7 @@ import pytest
 
 from multigold.benchmark_data import load_environment, load_policy
 from multigold.catalogues import load_catalogue, shipped_catalogues
-from multigold.catalogues.lint import Surroundings, lint_directory
+from multigold.catalogues.lint import LintContext, lint_directory
 from multigold.catalogues.loading import shipped_directory
 from multigold.environments.base import Environment
 from multigold.environments.replay import replay
@@ -44,17 +44,17 @@ def shipped(name: str) -> Path:
 
 @pytest.mark.parametrize("name", shipped_catalogues())
 def test_a_shipped_catalogue_has_no_fault_in_its_files(name: str) -> None:
-    _, found = lint_directory(shipped(name), Surroundings())
+    _, found = lint_directory(shipped(name), LintContext())
     assert [str(finding) for finding in found if finding.level == "error"] == []
 
 
 @pytest.mark.parametrize("name", shipped_catalogues())
 def test_a_shipped_catalogue_holds_against_environment_and_policy(name: str) -> None:
     try:
-        surroundings = Surroundings(environment=load_environment(name), policy=load_policy(name).path.read_bytes())
+        context = LintContext(environment=load_environment(name), policy=load_policy(name).path.read_bytes())
     except DataError as error:
         pytest.skip(f"the data of {name} is not here: {error.message}")
-    _, found = lint_directory(shipped(name), surroundings)
+    _, found = lint_directory(shipped(name), context)
     assert [str(finding) for finding in found] == []
 
 
@@ -62,7 +62,7 @@ def test_the_airline_gold_sets_hold_against_the_tasks_of_all_releases(
     airline: Environment, release_tasks: dict[str, dict[str, Task]]
 ) -> None:
     tasks = tuple(task for release in release_tasks.values() for task in release.values())
-    _, found = lint_directory(shipped("tau2-airline"), Surroundings(environment=airline, tasks=tasks))
+    _, found = lint_directory(shipped("tau2-airline"), LintContext(environment=airline, tasks=tasks))
     assert [str(finding) for finding in found if finding.code != "policy-not-seen"] == []
 
 

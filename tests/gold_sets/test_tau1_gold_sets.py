@@ -11,7 +11,7 @@ import pytest
 
 from multigold.benchmark_data import load_environment
 from multigold.catalogues import load_catalogue
-from multigold.catalogues.lint import Surroundings, lint_directory
+from multigold.catalogues.lint import LintContext, lint_directory
 from multigold.catalogues.loading import shipped_directory
 from multigold.environments.base import Environment
 from multigold.environments.replay import replay
@@ -92,8 +92,8 @@ def test_the_gold_sets_hold_against_tools_data_tasks_and_policy_of_v1(
 ) -> None:
     directory = shipped_directory()
     assert directory is not None
-    surroundings = Surroundings(environment=tau1, tasks=tuple(tau1_tasks), policy=tau1_policy)
-    _, found = lint_directory(directory / "tau1-airline", surroundings)
+    context = LintContext(environment=tau1, tasks=tuple(tau1_tasks), policy=tau1_policy)
+    _, found = lint_directory(directory / "tau1-airline", context)
     assert [str(finding) for finding in found] == []
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import multigold
-from multigold.catalogues.lint import Surroundings, lint_directory
+from multigold.catalogues.lint import LintContext, lint_directory
 from multigold.environments.base import Drafts
 from multigold.environments.replay import replay, step
 from multigold.errors import CallError, MissingExtraError
@@ -245,8 +245,8 @@ def test_a_run_by_the_other_reading_is_matched_whatever_the_check_says(
 @pytest.mark.parametrize("name", ["banking", "travel"])
 def test_the_readings_of_the_example_have_no_faults(name: str, example: ModuleType) -> None:
     suite = load(name)
-    surroundings = Surroundings(environment=suite.environment, tasks=tuple(suite.tasks.values()))
-    _, findings = lint_directory(example.HERE / name, surroundings)
+    context = LintContext(environment=suite.environment, tasks=tuple(suite.tasks.values()))
+    _, findings = lint_directory(example.HERE / name, context)
     assert [str(finding) for finding in findings if finding.level == "error"] == []
 
 

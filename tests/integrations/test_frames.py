@@ -1,4 +1,4 @@
-"""Verdicts and figures as data frames of either library: same rows, same columns, nothing missing turned to 0."""
+"""Verdicts and metrics as data frames of either library: same rows, same columns, nothing missing turned to 0."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 import multigold
 from multigold.errors import CallError, MissingExtraError
-from multigold.integrations.frames import FIGURE_COLUMNS, VERDICT_COLUMNS, figure_frame, verdict_frame
-from multigold.stats.summary import FIELDS, Figure
+from multigold.integrations.frames import METRIC_COLUMNS, VERDICT_COLUMNS, metric_frame, verdict_frame
+from multigold.stats.summary import FIELDS, Metric
 
 BEFORE = {"users": {"a": {"n": 1}}}
 GOLDS = multigold.GoldSet.from_databases(
@@ -25,7 +25,7 @@ def verdict(value: int, **changes: Any) -> multigold.Verdict:
 
 
 VERDICTS = [verdict(3, trial=1), verdict(9, trial=2), multigold.Verdict(outcome="unscored", task_id="t", trial=3)]
-FIGURES = [Figure(figure="success_rate", value=0.5, numerator=1, denominator=2), Figure(figure="gap")]
+METRICS = [Metric(metric="success_rate", value=0.5, numerator=1, denominator=2), Metric(metric="gap")]
 
 
 def cells(frame: Any, column: str) -> list[Any]:
@@ -61,8 +61,8 @@ def test_a_frame_of_nothing_has_the_same_columns_and_types(library: Any) -> None
 
 
 def test_figures_have_the_fields_of_a_figure(library: Any) -> None:
-    frame = figure_frame(FIGURES, library)
-    assert list(frame.columns) == list(FIGURE_COLUMNS) == list(FIELDS)
+    frame = metric_frame(METRICS, library)
+    assert list(frame.columns) == list(METRIC_COLUMNS) == list(FIELDS)
     assert cells(frame, "value") == [0.5, None]
     assert cells(frame, "denominator") == [2, None]
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stats_samples import counted, rows, runs
 
-from multigold.stats.item_diagnostics import rank_correlation, suspicions
-from multigold.stats.rows import Row
+from multigold.stats.item_diagnostics import diagnose_items, rank_correlation
+from multigold.stats.rows import RunRow
 
 values = st.integers(0, 4).map(Fraction)
 
@@ -24,74 +24,47 @@ def test_the_rank_correlation_is_scipys_tau_b(pairs: list[tuple[Fraction, Fracti
         assert found == pytest.approx(stats.kendalltau(left, right).statistic)
 
 
-def ended(agent: str, task: str, states: str, *, successes: int = 0) -> list[Row]:
-    return [
-        Row(agent=agent, task=task, trial=i, reward=float(i < successes), end_state=None if s == "-" else s)
-        for i, s in enumerate(states)
-    ]
-
-
-def test_a_task_that_all_agents_fail_in_one_end_state_is_suspected() -> None:
-    (found,) = suspicions(ended("a", "27", "ssst") + ended("b", "27", "sstt") + ended("c", "27", "u-us"))
-    assert found.signs == ("same_failure",)
-    assert (found.end_state, found.in_end_state, found.runs, found.successes) == ("s", 6, 12, 0)
-
-
-@pytest.mark.parametrize(
-    "some",
-    [
-        ended("a", "27", "ss") + ended("b", "27", "tt"),
-        ended("a", "27", "ss") + ended("b", "27", "--"),
-        ended("a", "27", "ssss"),
-        ended("a", "27", "ss") + ended("b", "27", "xs", successes=1),
-    ],
-    ids=["different end states", "unknown end states", "one agent", "one success"],
-)
-def test_no_common_failure_is_seen_where(some: list[Row]) -> None:
-    assert "same_failure" not in suspicions(some)[0].signs
-
-
 def test_a_task_on_which_stronger_agents_do_worse_is_suspected() -> None:
     strong, middle, weak = (
         counted(agent, {**{str(i): right for i in range(5)}, "9": there})
         for agent, right, there in (("strong", 4, 0), ("middle", 2, 2), ("weak", 1, 4))
     )
-    found = {s.task: s for s in suspicions(strong + middle + weak)}
+    found = {s.task: s for s in diagnose_items(strong + middle + weak)}
     assert found["9"].correlation == -1
-    assert "inverted" in found["9"].signs
+    assert "inverted" in found["9"].flags
     assert found["0"].correlation == 1
-    assert found["0"].signs == ()
+    assert found["0"].flags == ()
 
 
 def test_strength_leaves_the_task_itself_out() -> None:
     # On the whole all three are equal; without task 1, its winner is the weakest.
     some = [*counted("a", {"1": 4, "2": 0}), *counted("b", {"1": 2, "2": 2}), *counted("c", {"1": 0, "2": 4})]
-    assert [s.correlation for s in suspicions(some)] == [-1, -1]
+    assert [s.correlation for s in diagnose_items(some)] == [-1, -1]
 
 
 def test_strength_is_compared_on_tasks_that_all_agents_have() -> None:
     some = counted("a", {"1": 4, "2": 1, "3": 4}) + counted("b", {"1": 2, "2": 2}) + counted("c", {"1": 0, "2": 3})
-    found = {s.task: s for s in suspicions(some)}
+    found = {s.task: s for s in diagnose_items(some)}
     assert found["1"].correlation == -1
     assert (found["3"].correlation, found["3"].agents) == (None, 1)
 
 
 def test_two_agents_are_too_few_to_call_a_gap_inverted() -> None:
     some = counted("a", {"1": 4, "2": 0}) + counted("b", {"1": 0, "2": 4})
-    assert all(s.correlation is None for s in suspicions(some))
+    assert all(s.correlation is None for s in diagnose_items(some))
 
 
 def test_a_task_whose_trials_disagree_is_varied() -> None:
     some = counted("a", {"1": 2, "2": 4, "3": 1}) + counted("b", {"1": 2, "2": 4, "3": 4})
-    found = {s.task: s for s in suspicions(some)}
+    found = {s.task: s for s in diagnose_items(some)}
     assert (found["1"].variance, found["2"].variance, found["3"].variance) == (0.25, 0, 3 / 32)
-    assert [s.task for s in suspicions(some) if "varied" in s.signs] == ["1"]
-    assert [s.task for s in suspicions(some, varied=0.09) if "varied" in s.signs] == ["1", "3"]
-    assert suspicions(runs("a", {"1": "1-"}))[0].variance is None
+    assert [s.task for s in diagnose_items(some) if "varied" in s.flags] == ["1"]
+    assert [s.task for s in diagnose_items(some, varied=0.09) if "varied" in s.flags] == ["1", "3"]
+    assert diagnose_items(runs("a", {"1": "1-"}))[0].variance is None
 
 
 @given(rows())
-def test_every_task_is_measured_once_in_natural_order(some: list[Row]) -> None:
-    found = suspicions(some)
+def test_every_task_is_measured_once_in_natural_order(some: list[RunRow]) -> None:
+    found = diagnose_items(some)
     assert [s.task for s in found] == sorted({row.task for row in some}, key=int)
     assert sum(s.runs for s in found) == sum(row.reward is not None for row in some)

@@ -12,13 +12,14 @@ from stats_samples import rows
 from multigold.errors import CallError
 from multigold.stats import loophole_sides as sides_module
 from multigold.stats.loophole_sides import Split, coherent_rate, entropy, side_counts, splits, take_sides
-from multigold.stats.rows import Row
+from multigold.stats.rates import success_rate
+from multigold.stats.rows import RunRow
 
 
-def taken(agent: str, letters: str, *, task: str = "32", loophole: str = "L6") -> list[Row]:
+def taken(agent: str, letters: str, *, task: str = "32", loophole: str = "L6") -> list[RunRow]:
     """Runs that match a reading on one side each; `-` matches none."""
     return [
-        Row(
+        RunRow(
             agent=agent, task=task, trial=trial, reward=0.0 if letter == "-" else 1.0, loopholes=(loophole,),
             positions={} if letter == "-" else {loophole: (letter,)},
         )
@@ -34,9 +35,9 @@ def split_of(*agents: str) -> Split:
 def test_sides_are_counted_with_what_is_not_known_beside() -> None:
     some = [
         *taken("a", "xxy-"),
-        Row(agent="a", task="45", reward=1.0, loopholes=("L6",), positions={"L6": ("x", "y")}),
-        Row(agent="a", task="45", loopholes=("L6",)),
-        Row(agent="a", task="1", reward=1.0),
+        RunRow(agent="a", task="45", reward=1.0, loopholes=("L6",), positions={"L6": ("x", "y")}),
+        RunRow(agent="a", task="45", loopholes=("L6",)),
+        RunRow(agent="a", task="1", reward=1.0),
         *taken("b", "y"),
     ]
     first, second = side_counts(some)
@@ -48,10 +49,9 @@ def test_sides_are_counted_with_what_is_not_known_beside() -> None:
 
 def test_agents_that_keep_to_their_own_side_part_fully_and_agents_alike_not_at_all() -> None:
     parted, alike, flipping = split_of("xxxx", "yyyy"), split_of("xxxx", "xxxx"), split_of("xxyy", "xyxy")
-    assert (parted.score, parted.adjusted, parted.agreement, parted.own_agreement) == (1, 1, 0, 1)
-    assert (alike.score, alike.agreement, alike.total) == (0, 1, 0)
-    assert (flipping.score, flipping.agreement, flipping.total, flipping.within) == (0, 0.5, 1, 1)
-    assert flipping.own_agreement == pytest.approx(2 / 6)
+    assert (parted.score, parted.adjusted, parted.agreement) == (1, 1, 0)
+    assert (alike.score, alike.agreement) == (0, 1)
+    assert (flipping.score, flipping.agreement) == (0, 0.5)
     assert flipping.adjusted is not None
     assert flipping.adjusted < 0
 
@@ -61,7 +61,7 @@ def test_the_part_between_two_agents_is_scipys_jensen_shannon_divergence() -> No
     for a, b in product(range(5), repeat=2):
         found = split_of("x" * a + "y" * (4 - a), "x" * b + "y" * (4 - b))
         expected = distance.jensenshannon([a / 4, 1 - a / 4], [b / 4, 1 - b / 4], base=2) ** 2
-        assert found.between == pytest.approx(expected, abs=1e-12)
+        assert found.score == pytest.approx(expected, abs=1e-12)  # of at most 1 bit
 
 
 @given(st.lists(st.integers(0, 9), max_size=5))
@@ -81,9 +81,9 @@ def test_what_lies_between_agents_is_the_mutual_information(agents: list[str]) -
         owns[agent] += number
         pooled[side] += number
     information = sum(n / runs * log2(n * runs / (owns[a] * pooled[s])) for (a, s), n in joint.items())
-    assert found.between == pytest.approx(information, abs=1e-12)
-    assert found.total == pytest.approx(found.between + found.within, abs=1e-12)
+    most = min(entropy(owns.values()), log2(max(2, len(pooled))))
     assert found.score is not None
+    assert found.score * most == pytest.approx(information, abs=1e-12)
     assert -1e-12 <= found.score <= 1 + 1e-12
     assert found.adjusted is None or found.adjusted <= 1 + 1e-9
 
@@ -91,16 +91,21 @@ def test_what_lies_between_agents_is_the_mutual_information(agents: list[str]) -
 @pytest.mark.parametrize("agents", [("xx", "yy"), ("xxy", "y"), ("x", "yz", "xx"), ("xyz", "xyz")])
 def test_what_is_expected_by_chance_is_the_mean_over_all_ways_to_deal_the_sides(agents: tuple[str, ...]) -> None:
     cuts = [sum(map(len, agents[:i])) for i in range(len(agents) + 1)]
-    dealt = [
-        split_of(*("".join(deal[a:b]) for a, b in pairwise(cuts))).between for deal in permutations("".join(agents))
-    ]
-    assert split_of(*agents).expected == pytest.approx(sum(dealt) / len(dealt), abs=1e-12)
+    dealt = [split_of(*("".join(deal[a:b]) for a, b in pairwise(cuts))).score for deal in permutations("".join(agents))]
+    found, by_chance = split_of(*agents), sum(dealt) / len(dealt)
+    assert found.adjusted == pytest.approx((found.score - by_chance) / (1 - by_chance), abs=1e-9)
 
 
 def test_one_agent_or_no_known_side_has_no_split() -> None:
     alone, unknown = split_of("xy"), split_of("--", "-")
     assert (alone.score, alone.agreement, alone.agents) == (None, None, ("agent-0",))
-    assert (unknown.score, unknown.agreement, unknown.agents, unknown.runs, unknown.total) == (None, None, (), 0, 0)
+    assert (unknown.score, unknown.agreement, unknown.agents, unknown.runs, unknown.adjusted) == (
+        None,
+        None,
+        (),
+        0,
+        None,
+    )
 
 
 def test_declared_sides_that_nobody_takes_widen_what_agents_could_part_on() -> None:
@@ -124,27 +129,31 @@ def test_splits_are_told_for_each_loophole_and_then_for_each_of_its_tasks() -> N
 
 
 def test_taking_a_side_as_the_gold_fails_the_others_and_leaves_the_unscored() -> None:
-    some = [*taken("a", "xy-"), Row(agent="a", task="32", loopholes=("L6",)), Row(agent="a", task="1", reward=1.0)]
+    some = [
+        *taken("a", "xy-"),
+        RunRow(agent="a", task="32", loopholes=("L6",)),
+        RunRow(agent="a", task="1", reward=1.0),
+    ]
     assert [row.reward for row in take_sides(some, {"L6": "x"})] == [1.0, 0.0, 0.0, None, 1.0]
     assert take_sides(some, {"L5": "x"}) == tuple(some)
 
 
 def test_an_agent_that_flips_sides_is_not_coherent() -> None:
-    some = taken("a", "xxy", task="32") + taken("a", "yy-", task="45") + [Row(agent="a", task="1", reward=1.0)]
+    some = taken("a", "xxy", task="32") + taken("a", "yy-", task="45") + [RunRow(agent="a", task="1", reward=1.0)]
     found = coherent_rate(some)
-    assert (found.agent, found.sides, found.tied) == ("a", {"L6": "y"}, False)
-    assert (found.rate.successes, found.any_side.successes, found.rate.of) == (4, 6, 7)
+    assert (found.agent, found.sides) == ("a", {"L6": "y"})
+    assert (found.rate.successes, found.rate.of) == (4, 7)
 
 
-def test_a_success_on_no_known_side_is_not_coherent_and_is_counted() -> None:
-    sideless = Row(agent="a", task="29", reward=1.0, loopholes=("L16",))
+def test_a_success_on_no_known_side_is_not_coherent() -> None:
+    sideless = RunRow(agent="a", task="29", reward=1.0, loopholes=("L16",))
     found = coherent_rate([sideless, *taken("a", "x")])
-    assert (found.rate.successes, found.any_side.successes, found.sideless) == (1, 2, 1)
+    assert (found.rate.successes, found.rate.of) == (1, 2)
     assert coherent_rate([]).rate.value is None
 
 
 @given(rows(agents=1))
-def test_the_coherent_rate_is_the_best_over_all_combinations_of_sides(some: list[Row]) -> None:
+def test_the_coherent_rate_is_the_best_over_all_combinations_of_sides(some: list[RunRow]) -> None:
     options = {"L3": ("x", "z", ""), "L4": ("y", ""), "L6": ("a", "b", "")}
     best = max(
         sum(row.success is True for row in take_sides(some, dict(zip(options, combination, strict=True))))
@@ -152,13 +161,12 @@ def test_the_coherent_rate_is_the_best_over_all_combinations_of_sides(some: list
     )
     found = coherent_rate(some)
     assert found.rate.successes == best
-    assert found.rate.of == found.any_side.of
-    assert found.rate.successes <= found.any_side.successes
+    assert found.rate.of == success_rate(some).of
 
 
-def test_equally_good_sides_are_said_to_be_tied_and_the_first_by_name_is_shown() -> None:
+def test_of_equally_good_sides_the_first_by_name_is_shown() -> None:
     found = coherent_rate(taken("a", "yx"))
-    assert (found.sides, found.tied, found.rate.successes) == ({"L6": "x"}, True, 1)
+    assert (found.sides, found.rate.successes) == ({"L6": "x"}, 1)
 
 
 def test_too_many_combinations_of_sides_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +182,7 @@ def test_loopholes_that_share_tasks_only_through_a_third_are_decided_together() 
         (("L1", "L3"), {"L1": ("b",), "L3": ("q",)}, 3),
     ]
     some = [
-        Row(agent="a", task="-".join(linked), trial=i, reward=1.0, loopholes=linked, positions=positions)
+        RunRow(agent="a", task="-".join(linked), trial=i, reward=1.0, loopholes=linked, positions=positions)
         for linked, positions, number in chain
         for i in range(number)
     ]

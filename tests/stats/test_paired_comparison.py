@@ -11,14 +11,14 @@ from stats_samples import counted, runs
 
 from multigold.errors import CallError
 from multigold.stats import paired_comparison
-from multigold.stats.paired_comparison import compare_agents, noise, sign_flip
+from multigold.stats.paired_comparison import compare_agents, sensitivity, sign_flip
 from multigold.stats.resampling import generator
-from multigold.stats.rows import Row
+from multigold.stats.rows import RunRow
 
 fractions = st.builds(Fraction, st.integers(-12, 12), st.sampled_from([1, 2, 3, 4, 12]))
 
 
-def one_trial_each(agent: str, letters: str) -> list[Row]:
+def one_trial_each(agent: str, letters: str) -> list[RunRow]:
     return runs(agent, {str(task): letter for task, letter in enumerate(letters)})
 
 
@@ -84,8 +84,8 @@ def test_two_runs_of_one_agent_ten_points_apart_on_fifty_tasks_are_not_distingui
     assert found.test is not None
     # Eleven tasks differ, eight of them one way: 2 (C(11,0) + ... + C(11,3)) / 2^11.
     assert found.test.p_value == pytest.approx(2 * (1 + 11 + 55 + 165) / 2048)
-    assert found.noise is not None
-    assert found.noise.floor > 0.10
+    assert found.sensitivity is not None
+    assert found.sensitivity.floor > 0.10
     assert len(found.deciding) == 11
     assert found.lead_rests_on == ("22", "23", "24", "25", "26")
 
@@ -102,8 +102,8 @@ def test_an_agent_against_itself_differs_nowhere() -> None:
     assert (found.difference, found.decision, found.deciding, found.lead_rests_on) == (0, "not_distinguishable", (), ())
     assert found.test is not None
     assert found.test.p_value == 1
-    assert found.noise is not None
-    assert found.noise.floor == 0
+    assert found.sensitivity is not None
+    assert found.sensitivity.floor == 0
     assert found.interval is not None
     assert "cannot show" in found.interval.note
 
@@ -117,7 +117,7 @@ def test_exchanging_the_agents_turns_every_sign(pairs: list[tuple[int, int]]) ->
     one, other = compare_agents(first, second), compare_agents(second, first)
     assert one.difference == -(other.difference or 0)
     assert one.test == other.test
-    assert one.noise == other.noise
+    assert one.sensitivity == other.sensitivity
     assert [d.task for d in one.deciding] == [d.task for d in other.deciding]
     assert {one.decision, other.decision} in ({"first", "second"}, {"not_distinguishable"})
 
@@ -148,17 +148,17 @@ def test_the_enumerated_interval_is_what_the_resampled_one_tends_to() -> None:
     assert (drawn.low, drawn.high) == pytest.approx((exact.low, exact.high), abs=0.01)
 
 
-def test_the_noise_is_that_of_the_mean_difference_and_detection_asks_for_more() -> None:
+def test_the_sensitivity_is_that_of_the_mean_difference_and_detection_asks_for_more() -> None:
     first, second = counted("a", {str(i): i % 5 for i in range(30)}), counted("b", {str(i): i % 3 for i in range(30)})
     found = compare_agents(first, second)
     differences = [d.difference for d in found.by_task]
     mean = sum(differences) / 30
     deviation = sqrt(sum((d - mean) ** 2 for d in differences) / 29)
-    assert found.noise is not None
-    assert found.noise.deviation == pytest.approx(deviation)
-    assert found.noise.floor == pytest.approx(1.959964 * deviation / sqrt(30), rel=1e-6)
+    assert found.sensitivity is not None
+    assert found.sensitivity.deviation == pytest.approx(deviation)
+    assert found.sensitivity.floor == pytest.approx(1.959964 * deviation / sqrt(30), rel=1e-6)
     # (z + z_power) s / sqrt(n), with z 1.959964 and, for a power of 0.8, 0.841621.
-    assert found.noise.detectable == pytest.approx(2.801585 * deviation / sqrt(30), rel=1e-6)
+    assert found.sensitivity.detectable == pytest.approx(2.801585 * deviation / sqrt(30), rel=1e-6)
 
 
 def test_a_true_difference_of_the_detectable_size_is_found_with_that_power() -> None:
@@ -171,8 +171,8 @@ def test_a_true_difference_of_the_detectable_size_is_found_with_that_power() -> 
         first, second = (one_trial_each(agent, "".join(map(str, wins[:, i]))) for i, agent in enumerate("ab"))
         result = compare_agents(first, second, rng=generator(0), resamples=1)
         found += result.decision == "first"
-        assert result.noise is not None
-        detectable += result.noise.detectable
+        assert result.sensitivity is not None
+        detectable += result.sensitivity.detectable
     # 0.12 is a little below what 200 tasks of one trial detect with 80 %; the share found must agree with that.
     assert detectable / 60 == pytest.approx(0.138, abs=0.01)
     assert 0.5 < found / 60 < 0.85
@@ -181,17 +181,17 @@ def test_a_true_difference_of_the_detectable_size_is_found_with_that_power() -> 
 def test_how_much_of_the_noise_more_trials_would_take_away() -> None:
     # Each difference is 0 by chance alone: one of two trials on both sides. v / n = (1/2) / 2 on either side.
     first, second = counted("a", {"1": 1, "2": 2, "3": 0}, of=2), counted("b", {"1": 1, "2": 0, "3": 2}, of=2)
-    found = compare_agents(first, second).noise
+    found = compare_agents(first, second).sensitivity
     assert found is not None
     assert found.trial_share == pytest.approx((0.25 + 0.25) / 3 / 1)
-    single = compare_agents(one_trial_each("a", "101"), one_trial_each("b", "011")).noise
+    single = compare_agents(one_trial_each("a", "101"), one_trial_each("b", "011")).sensitivity
     assert single is not None
     assert single.trial_share is None
 
 
-def test_fewer_than_two_tasks_have_no_noise() -> None:
-    assert noise([]) is None
-    assert compare_agents(counted("a", {"1": 1}), counted("b", {"1": 2})).noise is None
+def test_fewer_than_two_tasks_have_no_sensitivity() -> None:
+    assert sensitivity([]) is None
+    assert compare_agents(counted("a", {"1": 1}), counted("b", {"1": 2})).sensitivity is None
 
 
 def test_tasks_that_one_agent_lacks_are_listed_and_not_counted() -> None:
@@ -225,7 +225,7 @@ def test_pairing_by_trial_leaves_out_tasks_without_a_common_trial() -> None:
 
 
 def test_runs_that_cannot_be_paired_by_trial_are_refused() -> None:
-    twice = [Row(agent="a", task="1", trial=0, reward=1.0), Row(agent="a", task="1", trial=0, reward=0.0)]
+    twice = [RunRow(agent="a", task="1", trial=0, reward=1.0), RunRow(agent="a", task="1", trial=0, reward=0.0)]
     with pytest.raises(CallError, match="trial 0 of task 1"):
         compare_agents(twice, counted("b", {"1": 1}), pairing="trials")
     assert compare_agents(twice, counted("b", {"1": 2})).difference == 0

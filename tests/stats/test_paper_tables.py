@@ -52,7 +52,7 @@ def test_only_these_totals_round_to_the_papers_rates(tables: ModuleType) -> None
 
 
 def test_the_printed_variances_leave_one_sum_for_the_cells_that_are_not_printed(tables: ModuleType) -> None:
-    assert tables.fitting_sums(tables.spread(tables.of_stratum(tables.all_rows(), "affected"))) == [140]
+    assert tables.fitting_sums(tables.trial_variance(tables.of_stratum(tables.all_rows(), "affected"))) == [140]
     assert [figure.agrees for figure in tables.figures() if figure.stand_in] == [True, True]
     numbers = list(tables.OTHER_TASKS.values())
     assert [sum(cells.values()) for cells in numbers] == [43, 43, 43]

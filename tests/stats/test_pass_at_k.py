@@ -20,11 +20,10 @@ from multigold.stats.pass_at_k import (
     pass_hat,
     pass_hat_k,
     pass_hat_k_on_one_side,
-    pass_hat_on_one_side,
-    spread,
-    spread_ratio,
+    trial_variance,
+    variance_ratio,
 )
-from multigold.stats.rows import Row
+from multigold.stats.rows import RunRow
 
 outcomes = st.lists(st.booleans(), min_size=1, max_size=7)
 
@@ -117,7 +116,7 @@ def test_the_interval_of_pass_hat_k_resamples_tasks() -> None:
 
 def test_recorded_rewards_of_a_real_file_give_pass_hat_one_to_four_exactly(shared: Path) -> None:
     records = json.loads((shared / "data/results/tau1/airline_gpt-4o.json").read_text())
-    rows = [Row(agent="gpt-4o", task=str(r["task_id"]), trial=r["trial"], reward=r["reward"]) for r in records]
+    rows = [RunRow(agent="gpt-4o", task=str(r["task_id"]), trial=r["trial"], reward=r["reward"]) for r in records]
     # tau-bench's own sum, over its own records, in whole numbers.
     wins = {
         r["task_id"]: sum(abs(s["reward"] - 1) <= 1e-6 for s in records if s["task_id"] == r["task_id"])
@@ -135,7 +134,7 @@ sides = st.one_of(
 
 
 @given(st.lists(sides, max_size=6), st.integers(0, 2), st.integers(1, 5))
-def test_pass_hat_on_one_side_is_the_share_of_the_sets_of_k_that_share_their_sides(
+def test_pass_hat_k_on_one_side_is_the_share_of_the_sets_of_k_that_share_their_sides(
     taken: list[dict[str, set[str]] | None], failures: int, k: int
 ) -> None:
     def agree(some: tuple[object, ...]) -> bool:
@@ -146,13 +145,24 @@ def test_pass_hat_on_one_side_is_the_share_of_the_sets_of_k_that_share_their_sid
 
     trials = [*taken, *["failed"] * failures]
     drawn = list(combinations(trials, k))
-    found = pass_hat_on_one_side(taken, len(trials), k)
-    assert found == (Fraction(sum(agree(some) for some in drawn), len(drawn)) if drawn else None)
+    rows = [
+        RunRow(
+            agent="a",
+            task="1",
+            trial=number,
+            reward=float(trial != "failed"),
+            loopholes=() if trial is None else ("L3", "L4"),
+            positions={name: tuple(found) for name, found in trial.items()} if isinstance(trial, dict) else {},
+        )
+        for number, trial in enumerate(trials)
+    ]
+    found = {one.k: one.exact for one in pass_hat_k_on_one_side(rows)}
+    assert found.get(k) == (Fraction(sum(agree(some) for some in drawn), len(drawn)) if drawn else None)
 
 
 def test_an_agent_that_flips_sides_passes_every_time_and_is_not_reliable() -> None:
     flips = [
-        Row(agent="a", task="32", trial=i, reward=1.0, loopholes=("L6",), positions={"L6": (side,)})
+        RunRow(agent="a", task="32", trial=i, reward=1.0, loopholes=("L6",), positions={"L6": (side,)})
         for i, side in enumerate("xyxy")
     ]
     assert [f.exact for f in pass_hat_k(flips)] == [1, 1, 1, 1]
@@ -181,7 +191,7 @@ def test_the_variance_of_a_cell_is_the_population_variance(trials: list[bool]) -
 def test_the_papers_variances_follow_from_its_counts(
     agent: str, counts: tuple[int, ...], value: float, flips: int
 ) -> None:
-    found = spread(counted(agent, dict(zip(("2", "5", "13", "27", "29", "32", "45"), counts, strict=True))))
+    found = trial_variance(counted(agent, dict(zip(("2", "5", "13", "27", "29", "32", "45"), counts, strict=True))))
     assert found.value is not None
     assert (round(found.value, 3), found.cells, found.flips) == (value, 7, flips)
 
@@ -190,24 +200,28 @@ def test_the_mean_variance_is_numpys_over_cells_of_several_agents() -> None:
     np = pytest.importorskip("numpy")
     some = counted("a", {str(i): i % 5 for i in range(9)}) + counted("b", {str(i): (3 * i) % 5 for i in range(9)})
     table = [[float(row.success or 0) for row in some[i : i + 4]] for i in range(0, len(some), 4)]
-    assert spread(some).value == pytest.approx(np.var(table, axis=1, ddof=0).mean())
-    assert spread(some).units().value == spread(some).exact
-    assert spread(some).units().number == 9
+    assert trial_variance(some).value == pytest.approx(np.var(table, axis=1, ddof=0).mean())
+    assert trial_variance(some).units().value == trial_variance(some).exact
+    assert trial_variance(some).units().number == 9
 
 
 def test_cells_with_one_scored_trial_cannot_vary_and_are_left_out() -> None:
-    found = spread(runs("a", {"1": "10", "2": "1--", "3": "--"}))
+    found = trial_variance(runs("a", {"1": "10", "2": "1--", "3": "--"}))
     assert (found.value, found.cells, found.flips, found.left_out) == (0.25, 1, 1, 2)
-    nothing = spread(runs("a", {"1": "1"}))
+    nothing = trial_variance(runs("a", {"1": "1"}))
     assert (nothing.value, nothing.cells, nothing.left_out) == (None, 0, 1)
     with pytest.raises(CallError, match="without trials"):
         cell_variance(0, 0)
 
 
 def test_a_ratio_of_variances_is_none_where_it_would_divide_by_nothing() -> None:
-    even, flat, none = spread(counted("a", {"1": 2})), spread(counted("a", {"1": 4})), spread([])
-    assert spread_ratio(even, spread(counted("a", {"1": 1}))) == pytest.approx(4 / 3)
-    assert spread_ratio(flat, even) == 0
-    assert spread_ratio(even, flat) is None
-    assert spread_ratio(even, none) is None
-    assert spread_ratio(none, even) is None
+    even, flat, none = (
+        trial_variance(counted("a", {"1": 2})),
+        trial_variance(counted("a", {"1": 4})),
+        trial_variance([]),
+    )
+    assert variance_ratio(even, trial_variance(counted("a", {"1": 1}))) == pytest.approx(4 / 3)
+    assert variance_ratio(flat, even) == 0
+    assert variance_ratio(even, flat) is None
+    assert variance_ratio(even, none) is None
+    assert variance_ratio(none, even) is None

@@ -10,7 +10,7 @@ from stats_samples import counted, rows, runs
 
 from multigold.errors import BugError, CallError
 from multigold.stats.rates import Rate, success_rate, wilson_interval
-from multigold.stats.rows import Row, by_agent, cells, leave_out, natural, plain
+from multigold.stats.rows import RunRow, by_agent, cells, leave_out, natural, plain
 
 
 @given(
@@ -47,9 +47,9 @@ def test_wilson_interval_refuses_what_cannot_be(successes: int, of: int, level: 
 
 
 def test_success_is_a_reward_within_a_millionth_of_one_and_fractions_are_never_added_up_to_one() -> None:
-    halves = success_rate([Row(agent="a", task="1", reward=0.5), Row(agent="a", task="2", reward=0.5)])
-    assert (halves.successes, halves.scored, halves.value, halves.mean_reward) == (0, 2, 0.0, 0.5)
-    nearly = success_rate([Row(agent="a", task="1", reward=0.9999999), Row(agent="a", task="2", reward=0.99999)])
+    halves = success_rate([RunRow(agent="a", task="1", reward=0.5), RunRow(agent="a", task="2", reward=0.5)])
+    assert (halves.successes, halves.scored, halves.value) == (0, 2, 0.0)
+    nearly = success_rate([RunRow(agent="a", task="1", reward=0.9999999), RunRow(agent="a", task="2", reward=0.99999)])
     assert (nearly.successes, nearly.scored) == (1, 2)
 
 
@@ -78,7 +78,7 @@ def test_a_rate_of_nothing_is_none() -> None:
 
 
 @given(rows())
-def test_successes_scored_and_unscored_add_up(some: list[Row]) -> None:
+def test_successes_scored_and_unscored_add_up(some: list[RunRow]) -> None:
     found = success_rate(some)
     assert found.scored + found.unscored == len(some)
     assert 0 <= found.successes <= found.scored
@@ -94,11 +94,11 @@ def test_an_unknown_convention_is_refused_with_those_that_exist() -> None:
 @pytest.mark.parametrize("reward", [float("nan"), float("inf")])
 def test_a_reward_that_is_no_number_is_refused(reward: float) -> None:
     with pytest.raises(CallError, match="finite"):
-        Row(agent="a", task="1", reward=reward)
+        RunRow(agent="a", task="1", reward=reward)
 
 
 def test_tasks_of_two_domains_with_one_id_stay_apart() -> None:
-    both = [Row(agent="a", task="2", domain=domain, reward=1.0) for domain in ("airline", "retail")]
+    both = [RunRow(agent="a", task="2", domain=domain, reward=1.0) for domain in ("airline", "retail")]
     assert [cell.task for cell in cells(both)] == ["airline/2", "retail/2"]
     assert leave_out(both, ["airline/2"]) == (both[1],)
 
@@ -113,7 +113,7 @@ def test_records_become_plain_data_with_every_field() -> None:
     assert json.loads(json.dumps(found)) == {
         "rate": {
             "successes": 3, "scored": 4, "unscored": 0, "absent": 0, "tasks": 1, "missing": "left_out",
-            "mean_reward": 0.75, "of": 4, "value": 0.75,
+            "of": 4, "value": 0.75,
         },
         "half": 0.5,
         "list": [1, None],

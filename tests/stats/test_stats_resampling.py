@@ -164,15 +164,17 @@ from multigold.stats.exact import exact_bootstrap_gap, hypergeometric_overlap
 from multigold.stats.paired_comparison import compare_agents
 from multigold.stats.rates import success_rate, wilson_interval
 from multigold.stats.reaggregation import reaggregate
-from multigold.stats.pass_at_k import pass_at_k, pass_hat_k, pass_hat_k_on_one_side, spread
+from multigold.stats.pass_at_k import pass_at_k, pass_hat_k, pass_hat_k_on_one_side, trial_variance
 from multigold.stats.resampling import units
-from multigold.stats.rows import Row
+from multigold.stats.rows import RunRow
 from multigold.stats.loophole_sides import coherent_rate, side_counts, splits
-from multigold.stats.item_diagnostics import suspicions
-rows = [Row(agent=a, task=str(t), trial=i, reward=float((t + i) % 2)) for a in "ab" for t in range(5) for i in range(4)]
+from multigold.stats.item_diagnostics import diagnose_items
+runs = [(a, t, i) for a in "ab" for t in range(5) for i in range(4)]
+rows = [RunRow(agent=a, task=str(t), trial=i, reward=float((t + i) % 2)) for a, t, i in runs]
 own = [row for row in rows if row.agent == "a"]
 success_rate(rows), wilson_interval(1, 3), hypergeometric_overlap(population=50, marked=29, drawn=7, hits=7)
-exact_bootstrap_gap(units(rows), units(own)), spread(rows), side_counts(rows), splits(rows), suspicions(rows)
+exact_bootstrap_gap(units(rows), units(own)), trial_variance(rows)
+side_counts(rows), splits(rows), diagnose_items(rows)
 pass_hat_k(own), pass_at_k(own), pass_hat_k_on_one_side(own), coherent_rate(own), reaggregate(rows, own)
 print(compare_agents(own, rows[len(own):]).decision)
 """

@@ -1,4 +1,4 @@
-"""Figures: one flat list, whatever form it takes; no order and no other figure changes a number."""
+"""Metrics: one flat list, whatever form it takes; no order and no other metric changes a number."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import pytest
 from multigold.errors import CallError
 from multigold.model.trajectory import Recorded
 from multigold.model.verdict import Reason, Rewards, Verdict
-from multigold.rendering.figures import comparison_lines, figure_tables, write_csv
-from multigold.stats.aggregation import Summary
+from multigold.rendering.metrics import comparison_lines, metric_tables, write_csv
+from multigold.stats.aggregation import ReportBuilder
 from multigold.stats.paired_comparison import compare_agents
-from multigold.stats.rows import Row
-from multigold.stats.summary import FIELDS, Figure, Settings, figures, rows_of
+from multigold.stats.rows import RunRow
+from multigold.stats.summary import FIELDS, Metric, MetricSettings, metrics, rows_of
 
 pytest.importorskip("numpy")
 
-QUICK = Settings(resamples=200)
+QUICK = MetricSettings(resamples=200)
 
 
 def verdict(agent: str, task: str, trial: int, success: bool | None, **fields: Any) -> Verdict:
@@ -57,21 +57,21 @@ def runs() -> list[Verdict]:
     return found
 
 
-def found(verdicts: list[Verdict], settings: Settings = QUICK) -> tuple[Figure, ...]:
-    return figures(rows_of(verdicts, settings.column, Summary()), settings)
+def found(verdicts: list[Verdict], settings: MetricSettings = QUICK) -> tuple[Metric, ...]:
+    return metrics(rows_of(verdicts, settings.column, ReportBuilder()), settings)
 
 
-def pick(all_figures: tuple[Figure, ...], figure: str, **fields: str) -> Figure:
-    chosen = [f for f in all_figures if f.figure == figure and all(getattr(f, k) == v for k, v in fields.items())]
-    assert len(chosen) == 1, (figure, fields, chosen)
+def pick(all_metrics: tuple[Metric, ...], metric: str, **fields: str) -> Metric:
+    chosen = [f for f in all_metrics if f.metric == metric and all(getattr(f, k) == v for k, v in fields.items())]
+    assert len(chosen) == 1, (metric, fields, chosen)
     return chosen[0]
 
 
 def test_rates_stand_with_their_counts_by_stratum() -> None:
-    all_figures = found(runs())
-    overall = pick(all_figures, "success_rate", agent="one", stratum="")
+    all_metrics = found(runs())
+    overall = pick(all_metrics, "success_rate", agent="one", stratum="")
     assert (overall.numerator, overall.denominator, overall.value) == (9, 12, 0.75)
-    affected = pick(all_figures, "success_rate", agent="two", stratum="affected")
+    affected = pick(all_metrics, "success_rate", agent="two", stratum="affected")
     assert (affected.numerator, affected.denominator) == (2, 4)
     assert overall.low is not None
     assert overall.high is not None
@@ -85,47 +85,47 @@ def test_the_gap_is_unaffected_minus_affected() -> None:
 
 
 def test_pass_hat_k_is_the_hand_worked_one() -> None:
-    all_figures = found(runs())
+    all_metrics = found(runs())
     # Agent one: 4, 2 and 3 of 4. pass^2 = mean(6/6, 1/6, 3/6).
-    assert pick(all_figures, "pass^k", agent="one", part="2").value == pytest.approx((1 + 1 / 6 + 1 / 2) / 3)
+    assert pick(all_metrics, "pass^k", agent="one", part="2").value == pytest.approx((1 + 1 / 6 + 1 / 2) / 3)
     # Agent two succeeds on task a twice, on two sides: never both on one side.
-    assert pick(all_figures, "pass^k", agent="two", part="2").value == pytest.approx((1 / 6 + 1 + 0) / 3)
-    assert pick(all_figures, "pass^k on one side", agent="two", part="2").value == pytest.approx((0 + 1 + 0) / 3)
+    assert pick(all_metrics, "pass^k", agent="two", part="2").value == pytest.approx((1 / 6 + 1 + 0) / 3)
+    assert pick(all_metrics, "pass^k on one side", agent="two", part="2").value == pytest.approx((0 + 1 + 0) / 3)
 
 
 def test_case_15_too_few_trials_are_told() -> None:
     fewer = [v for v in runs() if not (v.task_id == "c" and v.trial > 0)]
-    figure = pick(found(fewer), "pass^k", agent="one", part="4")
-    assert figure.denominator == 2
-    assert "c" in figure.note
+    metric = pick(found(fewer), "pass^k", agent="one", part="4")
+    assert metric.denominator == 2
+    assert "c" in metric.note
     failed = pick(found(fewer, attrs.evolve(QUICK, missing="failed")), "pass^k", agent="one", part="4")
     assert failed.denominator == 3
     assert "failed" in failed.note
 
 
 def test_coherent_success_keeps_to_one_side() -> None:
-    figure = pick(found(runs()), "coherent", agent="two")
+    metric = pick(found(runs()), "coherent", agent="two")
     # Two successes on task a, on two sides: one of them counts. 1 + 4 + 0 of 12.
-    assert (figure.numerator, figure.denominator) == (5, 12)
+    assert (metric.numerator, metric.denominator) == (5, 12)
 
 
 def test_sides_are_counted_and_shared() -> None:
-    all_figures = found(runs())
-    assert pick(all_figures, "side", agent="one", loophole="L1", part="left").value == 1.0
-    assert pick(all_figures, "side", agent="two", loophole="L1", part="right").numerator == 1
+    all_metrics = found(runs())
+    assert pick(all_metrics, "side", agent="one", loophole="L1", part="left").value == 1.0
+    assert pick(all_metrics, "side", agent="two", loophole="L1", part="right").numerator == 1
 
 
 def test_leaving_out_the_affected_tasks_shows_how_ranks_move() -> None:
-    figure = pick(found(runs()), "success_rate without affected tasks", agent="two")
-    assert (figure.numerator, figure.denominator) == (4, 8)
-    assert figure.note == "rank 2 before, 2 after"
+    metric = pick(found(runs()), "success_rate without affected tasks", agent="two")
+    assert (metric.numerator, metric.denominator) == (4, 8)
+    assert metric.note == "rank 2 before, 2 after"
 
 
 def test_an_unscored_run_is_in_no_denominator_and_is_told() -> None:
     more = [*runs(), verdict("one", "d", 0, None, stratum="free")]
-    figure = pick(found(more), "success_rate", agent="one", stratum="")
-    assert (figure.numerator, figure.denominator) == (9, 12)
-    assert "1 unscored" in figure.note
+    metric = pick(found(more), "success_rate", agent="one", stratum="")
+    assert (metric.numerator, metric.denominator) == (9, 12)
+    assert "1 unscored" in metric.note
 
 
 def test_the_order_of_runs_changes_no_figure() -> None:
@@ -136,57 +136,65 @@ def test_the_order_of_runs_changes_no_figure() -> None:
 
 def test_a_seed_gives_the_same_intervals_and_another_gives_others() -> None:
     assert found(runs()) == found(runs())
-    many = Settings(resamples=50, seed=5)
+    many = MetricSettings(resamples=50, seed=5)
     assert found(runs(), many) != found(runs(), attrs.evolve(many, seed=6))
 
 
 def test_without_resamples_rates_have_wilsons_interval() -> None:
-    figure = pick(found(runs(), Settings(resamples=0)), "success_rate", agent="one", stratum="")
-    assert "wilson" in figure.method
+    metric = pick(found(runs(), MetricSettings(resamples=0)), "success_rate", agent="one", stratum="")
+    assert "wilson" in metric.method
+
+
+def test_without_resamples_a_gap_has_its_exact_interval_where_tasks_have_one_size() -> None:
+    quick = MetricSettings(resamples=0)
+    gap = pick(found(runs(), quick), "gap", agent="one")
+    assert (gap.low, gap.high, gap.method) == (0.5 - 1.0, 0.75 - 1.0, "exact-bootstrap by tasks")
+    uneven = [v for v in runs() if not (v.task_id == "c" and v.trial == 0)]
+    assert pick(found(uneven, quick), "gap", agent="one").low is None
 
 
 def test_nothing_to_count_is_said() -> None:
     with pytest.raises(CallError, match="no runs"):
-        figures((), QUICK)
+        metrics((), QUICK)
 
 
 def test_csv_holds_what_json_holds_and_no_cell_is_a_formula() -> None:
     evil = [attrs.evolve(v, agent="=HYPERLINK(1)") for v in runs()[:12]]
-    all_figures = found(evil)
+    all_metrics = found(evil)
     stream = io.StringIO()
-    write_csv(all_figures, stream)
+    write_csv(all_metrics, stream)
     rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
     assert list(rows[0]) == list(FIELDS)
-    assert len(rows) == len(all_figures)
+    assert len(rows) == len(all_metrics)
     assert not any(cell.startswith("=") for row in rows for cell in row.values())
-    assert json.loads(json.dumps([figure.to_json() for figure in all_figures]))
+    assert json.loads(json.dumps([metric.to_json() for metric in all_metrics]))
 
 
 def test_every_kind_of_figure_has_a_table() -> None:
-    all_figures = found(runs())
-    assert len(figure_tables(all_figures)) == len({figure.figure for figure in all_figures})
+    all_metrics = found(runs())
+    assert len(metric_tables(all_metrics)) == len({metric.metric for metric in all_metrics})
 
 
 # Tables
 
 
-def _tables(figures: list[Figure], width: int = 80) -> str:
+def _tables(metrics: list[Metric], width: int = 80) -> str:
     from io import StringIO
 
     from rich.console import Console
 
-    from multigold.rendering.figures import figure_tables
+    from multigold.rendering.metrics import metric_tables
 
     console = Console(file=StringIO(), width=width, markup=False, highlight=False)
-    for table in figure_tables(figures):
+    for table in metric_tables(metrics):
         console.print(table)
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
 def test_what_all_rows_of_a_table_share_stands_in_its_title_and_an_empty_place_reads_all() -> None:
-    shared: dict[str, Any] = {"figure": "success_rate", "agent": "a" * 40, "value": 0.5, "low": 0.1, "high": 0.9}
-    figures = [Figure(**shared, stratum=stratum, method="bootstrap by tasks") for stratum in ("", "affected")]
-    title, _, header, _, first, second = (line.strip() for line in _tables(figures, 100).splitlines()[:6])
+    shared: dict[str, Any] = {"metric": "success_rate", "agent": "a" * 40, "value": 0.5, "low": 0.1, "high": 0.9}
+    metrics = [Metric(**shared, stratum=stratum, method="bootstrap by tasks") for stratum in ("", "affected")]
+    title, _, header, _, first, second = (line.strip() for line in _tables(metrics, 100).splitlines()[:6])
     assert title == f"success_rate, agent {'a' * 40}, bootstrap by tasks"
     assert header.split() == ["stratum", "value", "of", "interval"]
     assert first.split() == ["all", "0.5000", "0.1000", "to", "0.9000"]
@@ -194,18 +202,18 @@ def test_what_all_rows_of_a_table_share_stands_in_its_title_and_an_empty_place_r
 
 
 def test_figures_without_any_value_take_one_line() -> None:
-    figures = [Figure(figure="split_score", loophole=name, note="agents with known sides: 1") for name in ("L1", "L2")]
-    assert _tables(figures).strip() == "split_score: no value in 2 rows (agents with known sides: 1)"
+    metrics = [Metric(metric="split_score", loophole=name, note="agents with known sides: 1") for name in ("L1", "L2")]
+    assert _tables(metrics).strip() == "split_score: no value in 2 rows (agents with known sides: 1)"
 
 
 @pytest.mark.parametrize(("tasks", "said"), [(2, "p = 0.5000"), (20, "p < 0.0001")])
 def test_a_p_value_is_never_printed_as_nothing(tasks: int, said: str) -> None:
     better, worse = (
-        [Row(agent=agent, task=str(n), reward=won) for n in range(tasks)] for agent, won in (("a", 1.0), ("b", 0.0))
+        [RunRow(agent=agent, task=str(n), reward=won) for n in range(tasks)] for agent, won in (("a", 1.0), ("b", 0.0))
     )
     lines = comparison_lines(compare_agents(better, worse), ("a", "b"))
     assert said in "\n".join(lines)
     # One task differs as every other does: that says nothing of how much equal agents would.
-    assert [line for line in lines if "noise" in line] == [
-        "  noise: not known, as the difference is the same on every task"
+    assert [line for line in lines if "sensitivity" in line] == [
+        "  sensitivity: not known, as the difference is the same on every task"
     ]

@@ -1,4 +1,4 @@
-"""Findings of all audits: as plain data, counted, and set against a list of findings that were accepted before.
+"""Findings of all audits: as plain data, counted, and compared with a list of findings that were accepted before.
 
 A finding is the same record whether it was found in a catalogue's files or by an audit
 (`multigold.files.cursor.Finding`). What is accepted is named by code, task and place, so that a baseline file
@@ -20,14 +20,14 @@ from multigold.files.cursor import Cursor, Finding, Level
 from multigold.state.canonical import Json, clone
 
 __all__ = [
+    "BaselineComparison",
     "Finding",
     "Level",
-    "Sorted",
     "baseline_json",
+    "compare_with_baseline",
     "counts_by_code",
     "finding_json",
     "read_baseline",
-    "set_apart",
 ]
 
 BASELINE_SCHEMA = "multigold/baseline/1"
@@ -35,11 +35,11 @@ BASELINE_SCHEMA = "multigold/baseline/1"
 
 MAX_BASELINE_BYTES = 16 * 2**20
 
-Key = tuple[str, str, str]
+FindingKey = tuple[str, str, str]
 """Code, task and place: what names a finding in a baseline."""
 
 
-def key_of(finding: Finding) -> Key:
+def key_of(finding: Finding) -> FindingKey:
     """Return what names a finding in a baseline."""
     return finding.code, finding.task, finding.where
 
@@ -64,8 +64,8 @@ def counts_by_code(findings: Iterable[Finding], codes: Iterable[str] = ()) -> di
 
 
 @attrs.frozen(kw_only=True)
-class Sorted:
-    """Findings set against a baseline.
+class BaselineComparison:
+    """Findings compared with a baseline: which of them are new.
 
     Attributes:
         new: Those that the baseline does not accept.
@@ -75,7 +75,7 @@ class Sorted:
 
     new: tuple[Finding, ...]
     accepted: tuple[Finding, ...] = ()
-    stale: tuple[Key, ...] = ()
+    stale: tuple[FindingKey, ...] = ()
 
     @property
     def failing(self) -> bool:
@@ -83,18 +83,18 @@ class Sorted:
         return any(finding.level != "note" for finding in self.new)
 
 
-def set_apart(findings: Sequence[Finding], accepted: Iterable[Key] = ()) -> Sorted:
-    """Set findings against what was accepted before."""
+def compare_with_baseline(findings: Sequence[Finding], accepted: Iterable[FindingKey] = ()) -> BaselineComparison:
+    """Compare findings with what was accepted before."""
     known = dict.fromkeys(accepted)
     found = {key_of(finding) for finding in findings}
-    return Sorted(
+    return BaselineComparison(
         new=tuple(finding for finding in findings if key_of(finding) not in known),
         accepted=tuple(finding for finding in findings if key_of(finding) in known),
         stale=tuple(key for key in known if key not in found),
     )
 
 
-def baseline_json(findings: Iterable[Finding], reasons: Mapping[Key, str] | None = None) -> dict[str, Json]:
+def baseline_json(findings: Iterable[Finding], reasons: Mapping[FindingKey, str] | None = None) -> dict[str, Json]:
     """Return a baseline that accepts these findings; notes need no accepting and are left out.
 
     Args:
@@ -109,7 +109,7 @@ def baseline_json(findings: Iterable[Finding], reasons: Mapping[Key, str] | None
     return {"schema": BASELINE_SCHEMA, "accepted": rows}
 
 
-def read_baseline(path: Path) -> dict[Key, str]:
+def read_baseline(path: Path) -> dict[FindingKey, str]:
     """Read a baseline file: what it accepts, and why.
 
     Raises:
@@ -119,7 +119,7 @@ def read_baseline(path: Path) -> dict[Key, str]:
     top = Cursor(_decode(path), path.name, found)
     if top.keys({"schema", "accepted"}, {"notes"}) and top.text("schema") != BASELINE_SCHEMA:
         top.fault("wrong-kind", f"the schema should be {BASELINE_SCHEMA!r}")
-    accepted: dict[Key, str] = {}
+    accepted: dict[FindingKey, str] = {}
     for row in top.items("accepted"):
         row.keys({"code", "task", "place"}, {"reason"})
         accepted[row.text("code"), row.text("task"), row.text("place")] = row.text("reason")

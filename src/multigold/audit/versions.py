@@ -31,7 +31,7 @@ from multigold.state.canonical import Json, canonical_text
 from multigold.state.database import EndState
 from multigold.state.delta import Delta, diff
 from multigold.state.equivalence import comparable
-from multigold.stats.exact import Overlap, overlap_of_tasks
+from multigold.stats.exact import TaskOverlap, overlap_of_tasks
 from multigold.stats.rows import natural
 
 PARTS = (
@@ -169,7 +169,7 @@ class VersionDiff:
         """Ids of tasks whose golds end in different states; empty if nothing was replayed."""
         return tuple(change.task_id for change in self.changes if change.gold_delta)
 
-    def overlap(self, tasks: Collection[str], *, aside: Collection[str] = ("reward_basis",)) -> Overlap:
+    def overlap(self, tasks: Collection[str], *, aside: Collection[str] = ("reward_basis",)) -> TaskOverlap:
         """Return how surprising it is that so many of some tasks are among the changed ones.
 
         Args:

@@ -17,11 +17,11 @@ from multigold.model.gold import Pattern
 from multigold.scoring import Admitted, CompiledGolds
 from multigold.state.canonical import Json, same
 
-Kind: TypeAlias = Literal["shared", "undecided"]
+OverlapKind: TypeAlias = Literal["shared", "undecided"]
 
 
 @attrs.frozen(kw_only=True)
-class Overlap:
+class ReadingOverlap:
     """Two readings that are not, or not provably, distinct.
 
     Attributes:
@@ -31,19 +31,19 @@ class Overlap:
     """
 
     readings: tuple[str, str]
-    kind: Kind
+    kind: OverlapKind
     member: str = ""
 
 
-def overlaps(golds: CompiledGolds) -> Iterator[Overlap]:
+def overlaps(golds: CompiledGolds) -> Iterator[ReadingOverlap]:
     """Yield every pair of readings that is not distinct, once, with the first state that they share."""
     for one, other in combinations(golds.readings, 2):
         pair = (one.reading.id, other.reading.id)
         shared = next(_shared(golds, one, other), None)
         if shared is not None:
-            yield Overlap(readings=pair, kind="shared", member=shared)
+            yield ReadingOverlap(readings=pair, kind="shared", member=shared)
         elif _undecided(one, other):
-            yield Overlap(readings=pair, kind="undecided")
+            yield ReadingOverlap(readings=pair, kind="undecided")
 
 
 def _undecided(one: Admitted, other: Admitted) -> bool:

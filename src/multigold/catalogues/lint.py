@@ -11,7 +11,7 @@ from pathlib import Path
 
 import attrs
 
-from multigold.catalogues.distinct import Overlap, overlaps
+from multigold.catalogues.distinct import ReadingOverlap, overlaps
 from multigold.catalogues.gating import ungated
 from multigold.catalogues.loading import decode_catalogue, duplicate_keys, read_files
 from multigold.catalogues.schema import pattern_schema_fault, schema_findings
@@ -28,7 +28,7 @@ from multigold.state.database import EndState
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Surroundings:
+class LintContext:
     """What a catalogue is held against; whatever is missing is not checked, which is noted.
 
     Attributes:
@@ -42,12 +42,12 @@ class Surroundings:
     policy: bytes | None = None
 
 
-def lint_directory(directory: Path, surroundings: Surroundings) -> tuple[Catalogue, list[Finding]]:
+def lint_directory(directory: Path, context: LintContext) -> tuple[Catalogue, list[Finding]]:
     """Check the catalogue in a directory: its files, and then all that `lint_catalogue` checks.
 
     Args:
         directory: The directory of one catalogue.
-        surroundings: What to hold it against.
+        context: What to hold it against.
 
     Returns:
         The catalogue, without the gold sets whose files have faults, and the findings.
@@ -63,7 +63,7 @@ def lint_directory(directory: Path, surroundings: Surroundings) -> tuple[Catalog
     found += duplicate_keys(files)
     faulty = {finding.where.split(": ")[0] for finding in found}
     sound = {task: gold_set for task, gold_set in catalogue.gold_sets.items() if gold_set.source not in faulty}
-    found += lint_catalogue(attrs.evolve(catalogue, gold_sets=sound), surroundings)
+    found += lint_catalogue(attrs.evolve(catalogue, gold_sets=sound), context)
     found += [_not_yet_replayed(source) for source in sorted(faulty) if source.startswith("tasks/")]
     return catalogue, list(dict.fromkeys(found))
 
@@ -72,19 +72,19 @@ def _not_yet_replayed(source: str) -> Finding:
     return _finding("not-replayed", source, "", "nothing of it was replayed: its other errors come first", "note")
 
 
-def lint_catalogue(catalogue: Catalogue, surroundings: Surroundings) -> list[Finding]:
+def lint_catalogue(catalogue: Catalogue, context: LintContext) -> list[Finding]:
     """Check a catalogue against its benchmark: references to tasks and clauses, and every gold set.
 
     Args:
         catalogue: A catalogue that loads without faults.
-        surroundings: What to hold it against.
+        context: What to hold it against.
 
     Returns:
         The findings, in the order of the files; empty if all is well and nothing was left out.
     """
-    found = [*_entry_findings(catalogue, surroundings.tasks), *_clause_findings(catalogue, surroundings.policy)]
+    found = [*_entry_findings(catalogue, context.tasks), *_clause_findings(catalogue, context.policy)]
     for gold_set in catalogue:
-        found += lint_gold_set(gold_set, surroundings)
+        found += lint_gold_set(gold_set, context)
     return list(dict.fromkeys(found))
 
 
@@ -132,24 +132,24 @@ def _clause_findings(catalogue: Catalogue, policy: bytes | None) -> Iterator[Fin
 # --- gold sets --------------------------------------------------------------------------------------------------
 
 
-def lint_gold_set(gold_set: GoldSet, surroundings: Surroundings) -> list[Finding]:
+def lint_gold_set(gold_set: GoldSet, context: LintContext) -> list[Finding]:
     """Check one gold set under each of its texts: replay, distinctness, golds, negative examples, evidence.
 
     Args:
         gold_set: The gold set, with all its texts.
-        surroundings: What to hold it against.
+        context: What to hold it against.
     """
-    found = list(_evidence_findings(gold_set, surroundings.environment))
-    for selected, tasks, text in _scenes(gold_set, surroundings.tasks):
-        if surroundings.tasks and not tasks:
+    found = list(_evidence_findings(gold_set, context.environment))
+    for selected, tasks, text in _selections(gold_set, context.tasks):
+        if context.tasks and not tasks:
             sentence = f"no task at hand has the text {selected.text or gold_set.task_id!r}"
             found.append(_finding("text-not-seen", gold_set.source, text, sentence, "note"))
         for task in tasks or [Task(gold_set.task_id)]:
-            found += _scene_findings(selected, task, surroundings.environment, text)
+            found += _selection_findings(selected, task, context.environment, text)
     return list(dict.fromkeys(found))
 
 
-def _scenes(gold_set: GoldSet, tasks: Iterable[Task]) -> Iterator[tuple[GoldSet, list[Task], str]]:
+def _selections(gold_set: GoldSet, tasks: Iterable[Task]) -> Iterator[tuple[GoldSet, list[Task], str]]:
     """Yield the set as it stands for each text, the tasks of that text, and the text's pointer."""
     mine = [task for task in tasks if task.id == gold_set.task_id]
     if not gold_set.texts:
@@ -159,7 +159,7 @@ def _scenes(gold_set: GoldSet, tasks: Iterable[Task]) -> Iterator[tuple[GoldSet,
         yield gold_set.select(text), same_text, f"/texts/{index}"
 
 
-def _scene_findings(gold_set: GoldSet, task: Task, environment: Environment | None, text: str) -> Iterator[Finding]:
+def _selection_findings(gold_set: GoldSet, task: Task, environment: Environment | None, text: str) -> Iterator[Finding]:
     begun = _handed_over(task, environment)
     if begun is None:
         sentence = (
@@ -235,7 +235,7 @@ def _overlap_findings(gold_set: GoldSet, golds: CompiledGolds) -> Iterator[Findi
             yield _overlap_finding(gold_set, overlap)
 
 
-def _overlap_finding(gold_set: GoldSet, overlap: Overlap) -> Finding:
+def _overlap_finding(gold_set: GoldSet, overlap: ReadingOverlap) -> Finding:
     ids = [reading.id for reading in gold_set.readings]
     place = f"/readings/{ids.index(overlap.readings[1])}"
     one, other = overlap.readings

@@ -55,8 +55,8 @@ def command(
     """
     files: list[FileReport] = []
     with progress_bar() as progress:
-        told = files.append if several(results) else None
-        runs = audited_runs(*results, options=make_options(scoring), progress=progress, told=told)
+        report = files.append if several(results) else None
+        runs = audited_runs(*results, options=make_options(scoring), progress=progress, on_report=report)
         found = discover(runs, min_agents=min_agents)
     unread = left_out_lines(files, shown=json_path != Path("-"))
     found = _chosen(found, changed=changed, only_new=only_new)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from multigold.audit.findings import baseline_json, read_baseline, set_apart
-from multigold.audit.golds.auditing import Audit, audit_golds, document
+from multigold.audit.findings import baseline_json, compare_with_baseline, read_baseline
+from multigold.audit.golds.auditing import GoldAudit, audit_golds, document
 from multigold.audit.golds.checks import CODES
-from multigold.audit.golds.sources import Setting, open_target, own_environments
+from multigold.audit.golds.targets import AuditSettings, open_target, own_environments
 from multigold.cli._common import output_width, write_json
 from multigold.rendering.golds import audit_lines
 
@@ -63,17 +63,17 @@ def command(
     Findings of one code in more than 5 tasks share a line, with the tasks below it; --verbose has a line for each. Exit
     status 1 where something is found that is more than a note and that the baseline does not accept.
     """
-    setting = Setting(
+    settings = AuditSettings(
         environments=own_environments(places), data_dir=data_dir, domain=domain, against=against, tasks=tasks
     )
-    sources = open_target(target, setting)
-    audit = Audit.join([audit_golds(source.golds, source.environment, codes=codes) for source in sources])
+    targets = open_target(target, settings)
+    audit = GoldAudit.join([audit_golds(target.golds, target.environment, codes=codes) for target in targets])
     accepted = read_baseline(baseline) if baseline else {}
-    found = set_apart(audit.findings, accepted)
+    found = compare_with_baseline(audit.findings, accepted)
     if write_baseline is not None:
         write_json(baseline_json(audit.findings, accepted), write_baseline)
     if json_path is not None:
-        write_json(document(audit, found, {"sources": [dict(source.provenance) for source in sources]}), json_path)
+        write_json(document(audit, found, {"sources": [dict(target.provenance) for target in targets]}), json_path)
     if json_path != Path("-"):
         for line in audit_lines(audit, found, limit=limit, verbose=verbose, width=output_width()):
             click.echo(line)

@@ -55,8 +55,8 @@ def command(
     earlier = read_trace_audit(records) if records is not None and (records.exists() or not update) else None
     files: list[FileReport] = []
     with progress_bar() as progress:
-        told = files.append if several(results) else None
-        runs = audited_runs(*results, options=make_options(scoring), progress=progress, told=told)
+        report = files.append if several(results) else None
+        runs = audited_runs(*results, options=make_options(scoring), progress=progress, on_report=report)
         audit = audit_traces(_of_tasks(runs, tasks), earlier=earlier)
     unread = left_out_lines(files, shown=json_path != Path("-"))
     if update and records is not None:

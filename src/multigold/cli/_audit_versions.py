@@ -13,7 +13,7 @@ from multigold.catalogues import load_catalogue
 from multigold.cli._common import print_all, write_json
 from multigold.environments.base import Environment
 from multigold.errors import CallError, DataError
-from multigold.stats.exact import Overlap
+from multigold.stats.exact import TaskOverlap
 
 PAPER = "paper"
 
@@ -91,7 +91,7 @@ def _tasks(text: str, domain: str) -> tuple[str, ...]:
     return tasks
 
 
-def _document(found: VersionDiff, chance: Overlap | None, replayed: bool) -> dict[str, object]:
+def _document(found: VersionDiff, chance: TaskOverlap | None, replayed: bool) -> dict[str, object]:
     numbers = None
     if chance is not None:
         names = ("population", "marked", "drawn", "hits", "expected", "p_value")
@@ -99,7 +99,7 @@ def _document(found: VersionDiff, chance: Overlap | None, replayed: bool) -> dic
     return {**found.to_json(), "golds_replayed": replayed, "overlap": numbers}
 
 
-def _print(found: VersionDiff, chance: Overlap | None, reason: str) -> None:
+def _print(found: VersionDiff, chance: TaskOverlap | None, reason: str) -> None:
     from multigold.rendering.versions import overlap_line, version_tables
     from multigold.state.explain import printable
 

@@ -8,20 +8,20 @@ from typing import Any
 import click
 
 from multigold.cli._common import make_options, print_all, scoring_options, strata_option, write_json
-from multigold.cli._statistics import figure_options
+from multigold.cli._statistics import metric_options
 from multigold.errors import CallError
 from multigold.rescoring import paper_split, rescore
-from multigold.stats.aggregation import Summary
+from multigold.stats.aggregation import ReportBuilder
 from multigold.stats.paired_comparison import compare_agents
 from multigold.stats.resampling import generator
-from multigold.stats.rows import Row, by_agent, plain
+from multigold.stats.rows import RunRow, by_agent, plain
 from multigold.stats.summary import rows_of
 
 
 @click.command(name="compare")
 @click.argument("first", type=click.Path())
 @click.argument("second", type=click.Path())
-@figure_options
+@metric_options
 @click.option(
     "--pairing",
     type=click.Choice(["tasks", "trials"]),
@@ -47,12 +47,12 @@ def command(
 
     Either may be a directory. A side is taken whole: where a file of it cannot be read, nothing is compared.
     """
-    from multigold.rendering.figures import comparison_lines
+    from multigold.rendering.metrics import comparison_lines
 
     options = make_options(values)
     sides = {path: rescore(path, options=options).verdicts for path in (first, second)}
     several = len({verdict.domain for verdicts in sides.values() for verdict in verdicts}) > 1
-    summary = Summary(options.strata, paper_split=paper_split(options))
+    summary = ReportBuilder(options.strata, paper_split=paper_split(options))
     one, other = (
         _of_one_agent(path, rows_of(sides[path], column, summary, several_domains=several)) for path in (first, second)
     )
@@ -67,7 +67,7 @@ def command(
         print_all([settings_line, *comparison_lines(found, (_label(first, one), _label(second, other)))])
 
 
-def _of_one_agent(path: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+def _of_one_agent(path: str, rows: tuple[RunRow, ...]) -> tuple[RunRow, ...]:
     """Return the runs of one side, which must be of one agent."""
     agents = list(by_agent(rows))
     if len(agents) != 1:
@@ -79,5 +79,5 @@ def _of_one_agent(path: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
     return rows
 
 
-def _label(path: str, rows: tuple[Row, ...]) -> str:
+def _label(path: str, rows: tuple[RunRow, ...]) -> str:
     return f"{rows[0].agent} [{Path(path).name}]"

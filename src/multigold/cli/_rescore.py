@@ -26,7 +26,7 @@ from multigold.cli._common import (
 from multigold.errors import CallError
 from multigold.model.verdict import Verdict
 from multigold.rescoring import FileReport, Options, in_force, paper_split, strata_note, stream
-from multigold.stats.aggregation import Report, Summary
+from multigold.stats.aggregation import Report, ReportBuilder
 
 if TYPE_CHECKING:
     from multigold.rendering.document import DocumentWriter
@@ -86,7 +86,7 @@ def _rescore(results: tuple[str, ...], options: Options, output: Output, jobs: i
     from multigold.rendering.tables import file_lines, report_tables
 
     is_shown = _change_filter() if output.html is not None else None
-    summary = Summary(options.strata, paper_split=paper_split(options))
+    summary = ReportBuilder(options.strata, paper_split=paper_split(options))
     files: list[FileReport] = []
     changed: list[Verdict] = []
     with progress_bar() as progress, _writer(output.json) as writer:

@@ -21,13 +21,13 @@ from multigold.cli._common import (
     write_json,
 )
 from multigold.rescoring import paper_split, rescore, strata_note
-from multigold.stats.aggregation import COLUMNS, Summary
+from multigold.stats.aggregation import COLUMNS, ReportBuilder
 from multigold.stats.rows import MISSING
-from multigold.stats.summary import Settings, figures, rows_of
+from multigold.stats.summary import MetricSettings, metrics, rows_of
 
 
-def figure_options(command: Any) -> Any:
-    """Add the options that say how figures are computed."""
+def metric_options(command: Any) -> Any:
+    """Add the options that say how metrics are computed."""
     for option in reversed(
         (
             click.option(
@@ -62,7 +62,7 @@ def figure_options(command: Any) -> Any:
 
 @click.command(name="statistics")
 @RESULTS
-@figure_options
+@metric_options
 @click.option(
     "--missing",
     type=click.Choice(list(MISSING)),
@@ -88,9 +88,9 @@ def command(
 
     Of several files, one that cannot be read is named, the others are counted, and the exit status is 2.
     """
-    from multigold.rendering.figures import figure_tables, figures_json, write_csv
+    from multigold.rendering.metrics import metric_tables, metrics_json, write_csv
 
-    settings = Settings(
+    settings = MetricSettings(
         **{name: values.pop(name) for name in ("column", "missing", "seed", "resamples", "level", "by")}
     )
     options = make_options({**values, "strata": strata})
@@ -98,14 +98,14 @@ def command(
         rescoring = rescore(*results, options=options, keep_going=several(results), progress=progress)
     to_terminal = Path("-") not in (json_path, csv_path)
     unread = left_out_lines(rescoring.files, shown=to_terminal)
-    summary = Summary(options.strata, paper_split=paper_split(options))
-    found = figures(rows_of(rescoring.verdicts, settings.column, summary), settings)
+    summary = ReportBuilder(options.strata, paper_split=paper_split(options))
+    found = metrics(rows_of(rescoring.verdicts, settings.column, summary), settings)
     if json_path is not None:
-        write_json(figures_json(found, settings, options, rescoring.files), json_path)
+        write_json(metrics_json(found, settings, options, rescoring.files), json_path)
     if csv_path is not None:
         with opened_for_writing(csv_path) as stream:
             write_csv(found, stream)
     if to_terminal:
         note = f"Strata: {summary.report(note=strata_note(rescoring.files)).strata_note}."
-        print_all([*unread, settings.described(), *figure_tables(found), note])
+        print_all([*unread, settings.described(), *metric_tables(found), note])
     stop_where_broken(rescoring.files)

@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 import click
 
-from multigold.audit.golds.sources import own_environments, read_tasks_at
+from multigold.audit.golds.targets import own_environments, read_tasks_at
 from multigold.benchmark_data import KNOWN_RELEASES, LOCAL, load_environment, load_policy, load_tasks
-from multigold.catalogues.lint import Surroundings, lint_directory
+from multigold.catalogues.lint import LintContext, lint_directory
 from multigold.catalogues.loading import catalogue_directories, decode_catalogue, read_files, shipped_directory
 from multigold.cli._common import write_json
 from multigold.environments.base import Environment
@@ -55,7 +55,7 @@ def command(
     found: list[Finding] = []
     own = own_environments(environments)
     for place in catalogue_directories(_directory(directory)):
-        catalogue, findings = lint_directory(place, surroundings(place, data_dir, task_files, own))
+        catalogue, findings = lint_directory(place, lint_context(place, data_dir, task_files, own))
         found += findings
         if json_path != Path("-"):
             click.echo(printable(f"{place}: {len(catalogue.gold_sets)} gold sets, {_summary(findings)}"))
@@ -85,12 +85,12 @@ def _finding_json(finding: Finding) -> dict[str, str]:
     return {name: getattr(finding, name) for name in ("level", "code", "where", "sentence")}
 
 
-def surroundings(
+def lint_context(
     place: Path,
     data_dir: Path | None,
     task_files: Sequence[Path],
     environments: Mapping[str, Environment] = MappingProxyType({}),
-) -> Surroundings:
+) -> LintContext:
     """Return what a catalogue is held against: the benchmark's own data where it is found, and tasks that are named.
 
     Args:
@@ -102,17 +102,17 @@ def surroundings(
     domain = decode_catalogue(read_files(place, []), []).domain
     own = environments.get(domain, environments.get(""))
     if own is not None:
-        return Surroundings(environment=own, tasks=tuple(_named_tasks(domain, task_files)))
+        return LintContext(environment=own, tasks=tuple(_named_tasks(domain, task_files)))
     try:
         environment = load_environment(domain, data_dir)
     except DataError:
-        return Surroundings()
+        return LintContext()
     try:
         policy: bytes | None = load_policy(domain, data_dir).path.read_bytes()
     except DataError:
         policy = None
     tasks = (*_found_tasks(domain, data_dir), *_named_tasks(domain, task_files))
-    return Surroundings(environment=environment, policy=policy, tasks=tasks)
+    return LintContext(environment=environment, policy=policy, tasks=tasks)
 
 
 def _found_tasks(domain: str, data_dir: Path | None) -> Iterator[Task]:

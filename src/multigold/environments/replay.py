@@ -37,7 +37,7 @@ class Refusal:
 
 
 @attrs.frozen(kw_only=True)
-class Outcome:
+class StepOutcome:
     """What came of one call: an observation, or a refusal."""
 
     call: ToolCall
@@ -47,7 +47,7 @@ class Outcome:
 
 def step(
     environment: Environment, drafts: Drafts, call: ToolCall, *, synchronise: bool = True, copy: bool = True
-) -> Outcome:
+) -> StepOutcome:
     """Run one call.
 
     Args:
@@ -80,7 +80,7 @@ def step(
             raise  # the database cannot be read, which is no answer of a tool
         except Exception as error:
             refusal = Refusal(kind="refused", message=f"{_kind(error)}{error}")
-    return Outcome(call=call, observation=None if refusal else observation, refusal=refusal)
+    return StepOutcome(call=call, observation=None if refusal else observation, refusal=refusal)
 
 
 def _lookup(environment: Environment, draft: Draft) -> Draft:
@@ -122,7 +122,7 @@ class Replay:
     """The end of a replay: the state, and what came of each call in order."""
 
     end_state: EndState
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[StepOutcome, ...]
 
     @property
     def refusals(self) -> tuple[tuple[int, Refusal], ...]:
@@ -154,7 +154,7 @@ def replay(
     drafts = Drafts(initial or environment.initial)
     sides_move = synchronise and environment.synchronise is not None
     outcomes = tuple(
-        Outcome(call=call)
+        StepOutcome(call=call)
         if not observe and not sides_move and _is_idle(environment, call)
         else step(environment, drafts, call, synchronise=synchronise, copy=observe)
         for call in calls

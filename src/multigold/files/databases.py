@@ -40,7 +40,7 @@ MAX_CELL_BYTES: Final = 64 * 2**20
 Keys: TypeAlias = Mapping[str, Sequence[str]]
 """Table to the columns that tell its rows apart."""
 
-Form: TypeAlias = Literal["json", "folder", "sqlite"]
+DatabaseForm: TypeAlias = Literal["json", "folder", "sqlite"]
 
 _SQLITE_MAGIC: Final = b"SQLite format 3\0"
 _ROWID_NAMES: Final = ("rowid", "_rowid_", "oid")
@@ -60,7 +60,7 @@ class TableSet:
     """
 
     database: Database
-    form: Form
+    form: DatabaseForm
     keys: Mapping[str, str] = attrs.field(factory=dict)
     numbered: tuple[str, ...] = ()
 
@@ -85,7 +85,9 @@ def read_tables(path: Path | str, *, keys: Keys | None = None) -> TableSet:
         CallError: A column that `keys` names is not there, or the table has no rows.
         DataError: The path is no database, cannot be read, or is too large.
     """
-    reading = _Reading(path=Path(path), named={table: tuple(columns) for table, columns in (keys or {}).items()})
+    reading = _DatabaseReading(
+        path=Path(path), named={table: tuple(columns) for table, columns in (keys or {}).items()}
+    )
     form, tables = _tables(reading)
     try:
         database = Database.from_json(tables)
@@ -95,7 +97,7 @@ def read_tables(path: Path | str, *, keys: Keys | None = None) -> TableSet:
 
 
 @attrs.define(kw_only=True)
-class _Reading:
+class _DatabaseReading:
     """What is kept while one database is read: what is left to read of it, and what its rows are told apart by."""
 
     path: Path
@@ -110,7 +112,7 @@ class _Reading:
             raise DataError(f"it holds more than {MAX_BYTES:,} bytes", where=where or str(self.path))
 
 
-def _tables(reading: _Reading) -> tuple[Form, dict[str, Json]]:
+def _tables(reading: _DatabaseReading) -> tuple[DatabaseForm, dict[str, Json]]:
     path = reading.path
     if path.is_dir():
         return "folder", dict(_folder(reading))
@@ -145,7 +147,7 @@ def _unreadable(path: Path, error: Exception) -> DataError:
     return DataError(f"it cannot be read ({getattr(error, 'strerror', None) or error})", where=str(path))
 
 
-def _contents(path: Path, reading: _Reading) -> str:
+def _contents(path: Path, reading: _DatabaseReading) -> str:
     """Return a text file's content, decompressed; a byte order mark is dropped."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
@@ -158,7 +160,7 @@ def _contents(path: Path, reading: _Reading) -> str:
         raise _unreadable(path, error) from error
 
 
-def _parsed(path: Path, reading: _Reading) -> Json:
+def _parsed(path: Path, reading: _DatabaseReading) -> Json:
     try:
         return json.loads(_contents(path, reading), object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
@@ -179,7 +181,7 @@ def _suffix(path: Path) -> str:
     return Path(name).suffix.lower()
 
 
-def _folder(reading: _Reading) -> Iterator[tuple[str, Json]]:
+def _folder(reading: _DatabaseReading) -> Iterator[tuple[str, Json]]:
     """Yield the tables of a folder, one for each file; other files, hidden ones and folders inside are left alone."""
     found: dict[str, Path] = {}
     for path in sorted(reading.path.iterdir()):
@@ -195,11 +197,11 @@ def _folder(reading: _Reading) -> Iterator[tuple[str, Json]]:
         yield table, _READERS[_suffix(path)](table, path, reading)
 
 
-def _json_table(table: str, path: Path, reading: _Reading) -> Json:
+def _json_table(table: str, path: Path, reading: _DatabaseReading) -> Json:
     return _listed(table, _parsed(path, reading), reading, str(path))
 
 
-def _csv_table(table: str, path: Path, reading: _Reading) -> Json:
+def _csv_table(table: str, path: Path, reading: _DatabaseReading) -> Json:
     """Return the rows of a CSV file with a heading line. Every value is text, exactly as it stands."""
     text = io.StringIO(_contents(path, reading), newline="")
     lines = csv.reader(text, delimiter="\t" if _suffix(path) == ".tsv" else ",", strict=True)
@@ -224,7 +226,7 @@ def _row(heading: list[str], cells: list[str], where: str) -> dict[str, Json]:
     return dict(zip(heading, cells, strict=True))
 
 
-_READERS: Final[Mapping[str, Callable[[str, Path, _Reading], Json]]] = {
+_READERS: Final[Mapping[str, Callable[[str, Path, _DatabaseReading], Json]]] = {
     ".json": _json_table,
     ".csv": _csv_table,
     ".tsv": _csv_table,
@@ -234,7 +236,7 @@ _READERS: Final[Mapping[str, Callable[[str, Path, _Reading], Json]]] = {
 # Keys
 
 
-def _listed(table: str, value: Json, reading: _Reading, where: str) -> Json:
+def _listed(table: str, value: Json, reading: _DatabaseReading, where: str) -> Json:
     """Return a JSON table; a list of rows is keyed where the caller names its key, and is one value otherwise."""
     columns = reading.named.get(table)
     if columns is None:
@@ -246,7 +248,7 @@ def _listed(table: str, value: Json, reading: _Reading, where: str) -> Json:
 
 
 def _keyed(
-    table: str, rows: Iterable[dict[str, Json]], columns: Sequence[str], reading: _Reading, where: str
+    table: str, rows: Iterable[dict[str, Json]], columns: Sequence[str], reading: _DatabaseReading, where: str
 ) -> dict[str, Json]:
     records: dict[str, Json] = {}
     for number, row in enumerate(rows, start=1):
@@ -276,7 +278,7 @@ def _add(records: dict[str, Json], record_id: str, row: Json, table: str, where:
 # SQLite
 
 
-def _sqlite(reading: _Reading) -> dict[str, Json]:
+def _sqlite(reading: _DatabaseReading) -> dict[str, Json]:
     where = str(reading.path)
     reading.take(reading.path.stat().st_size)
     reading.left = MAX_BYTES  # from here on the values count, which is all that is kept
@@ -296,7 +298,7 @@ def _sqlite(reading: _Reading) -> dict[str, Json]:
         raise DataError(f"SQLite cannot read it ({error})", where=where) from error
 
 
-def _sqlite_table(connection: sqlite3.Connection, table: str, reading: _Reading, where: str) -> dict[str, Json]:
+def _sqlite_table(connection: sqlite3.Connection, table: str, reading: _DatabaseReading, where: str) -> dict[str, Json]:
     columns = connection.execute("SELECT name, pk FROM pragma_table_info(?)", (table,)).fetchall()
     primary = [name for name, position in sorted(columns, key=lambda column: column[1]) if position]
     names = [name for name, _ in columns]
@@ -324,7 +326,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _cell(value: Json, reading: _Reading, where: str) -> Json:
+def _cell(value: Json, reading: _DatabaseReading, where: str) -> Json:
     """Return a value as JSON: bytes, which JSON has not, as `{"$bytes": hexadecimal digits}`."""
     reading.take(len(value) if isinstance(value, str | bytes) else 8, where)
     return {"$bytes": value.hex()} if isinstance(value, bytes) else value

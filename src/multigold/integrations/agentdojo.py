@@ -111,7 +111,7 @@ def load_suite(name: str, *, version: str = VERSION) -> Suite:
     if name not in suites:
         raise CallError(f"AgentDojo {version} has no suite {name!r}", remedy=f"It has {', '.join(suites)}.")
     source = suites[name]
-    shape = Shape(source.environment_type)
+    shape = EnvironmentShape(source.environment_type)
     start = source.load_and_inject_default_environment({})
     environment = Environment.from_functions(
         f"agentdojo-{name}",
@@ -145,7 +145,7 @@ def _suites(version: str) -> dict[str, Any]:
     return suites
 
 
-def _task(task: Any, start: Any, shape: Shape, environment: Environment) -> Task:
+def _task(task: Any, start: Any, shape: EnvironmentShape, environment: Environment) -> Task:
     own = task.init_environment(start.model_copy(deep=True))
     initial = EndState(environment.initial.agent.from_json(shape.tables(own)))
     calls = (call.model_dump(mode="json") for call in task.ground_truth(own.model_copy(deep=True)))
@@ -163,7 +163,7 @@ def _task(task: Any, start: Any, shape: Shape, environment: Environment) -> Task
 # Tools
 
 
-def _functions(tools: Iterable[Any], shape: Shape) -> dict[ToolKind, list[Callable[..., Json]]]:
+def _functions(tools: Iterable[Any], shape: EnvironmentShape) -> dict[ToolKind, list[Callable[..., Json]]]:
     functions: dict[ToolKind, list[Callable[..., Json]]] = {"read": [], "write": []}
     for tool in tools:
         functions[_kind(tool.name)].append(_function(tool, shape))
@@ -175,7 +175,7 @@ def _kind(name: str) -> ToolKind:
     return "read" if name.startswith(_READING) and name not in _READING_THAT_LEAVES_A_TRACE else "write"
 
 
-def _function(tool: Any, shape: Shape) -> Callable[..., Json]:
+def _function(tool: Any, shape: EnvironmentShape) -> Callable[..., Json]:
     """Return a tool as a plain function on tables; AgentDojo's runtime checks the arguments and runs it."""
     from agentdojo.functions_runtime import FunctionsRuntime
 
@@ -235,7 +235,7 @@ def _is_later(stamp: Json, since: datetime) -> bool:
 
 
 @attrs.frozen
-class _Place:
+class _FieldPlace:
     """One field of one model of an environment: a table.
 
     Attributes:
@@ -257,7 +257,7 @@ class _Place:
         return f"{self.part}.{self.field}"
 
 
-class Shape:
+class EnvironmentShape:
     """How an environment type is laid out in tables, both ways.
 
     Args:
@@ -301,7 +301,7 @@ class Shape:
         return self._type.model_construct(**parts)
 
 
-def _places(parts: Mapping[str, Any]) -> Iterator[_Place]:
+def _places(parts: Mapping[str, Any]) -> Iterator[_FieldPlace]:
     from pydantic import BaseModel, TypeAdapter
 
     for part, model in parts.items():
@@ -312,7 +312,7 @@ def _places(parts: Mapping[str, Any]) -> Iterator[_Place]:
                 annotation: Any = info.annotation
                 key = _key(annotation)
                 table = bool(key) or get_origin(annotation) is dict
-                yield _Place(part, field, TypeAdapter(annotation), key, table)
+                yield _FieldPlace(part, field, TypeAdapter(annotation), key, table)
 
 
 def _is_copy(field: str) -> bool:
@@ -327,7 +327,7 @@ def _key(annotation: Any) -> str:
     return next((name for name in ("id", "id_") if name in known), "")
 
 
-def _value(place: _Place, data: Mapping[str, Json]) -> Json:
+def _value(place: _FieldPlace, data: Mapping[str, Json]) -> Json:
     value = data.get(place.table, {} if place.is_table else None)
     flags = data.get(f"{place.table}.{_READ_FLAGS}")
     if flags is not None:

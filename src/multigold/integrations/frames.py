@@ -1,4 +1,4 @@
-"""Verdicts and figures as data frames, for pandas and for polars: one row each, the same columns whatever the rows.
+"""Verdicts and metrics as data frames, for pandas and for polars: one row each, the same columns whatever the rows.
 
     frame = verdict_frame(multigold.rescore("results.json").verdicts)
     frame[frame.stratum == "affected"].groupby("agent").core.mean()
@@ -15,14 +15,14 @@ from typing import Any, Final, Literal, TypeAlias
 from multigold.errors import CallError, MissingExtraError
 from multigold.model.verdict import Verdict
 from multigold.state.canonical import Json
-from multigold.stats.summary import Figure
+from multigold.stats.summary import Metric
 
 Library: TypeAlias = Literal["pandas", "polars"]
-Kind: TypeAlias = Literal["text", "truth", "whole", "number"]
+ColumnType: TypeAlias = Literal["text", "truth", "whole", "number"]
 
 REWARDS: Final = ("single", "core", "core_or_single", "with_contested", "core_strict")
 
-VERDICT_COLUMNS: Final[Mapping[str, Kind]] = {
+VERDICT_COLUMNS: Final[Mapping[str, ColumnType]] = {
     "file": "text",
     "domain": "text",
     "agent": "text",
@@ -52,16 +52,16 @@ VERDICT_COLUMNS: Final[Mapping[str, Kind]] = {
 """The columns of `verdict_frame`. `readings` are all that the end state is in, `matched` those that count; `distance`
 is the number of differing pointers to the nearest reading."""
 
-FIGURE_COLUMNS: Final[Mapping[str, Kind]] = {
-    **dict.fromkeys(("figure", "agent", "domain", "stratum", "task", "loophole", "part"), "text"),
+METRIC_COLUMNS: Final[Mapping[str, ColumnType]] = {
+    **dict.fromkeys(("metric", "agent", "domain", "stratum", "task", "loophole", "part"), "text"),
     **dict.fromkeys(("value", "low", "high"), "number"),
     **dict.fromkeys(("numerator", "denominator"), "whole"),
     **dict.fromkeys(("method", "note"), "text"),
 }
-"""The columns of `figure_frame`: the fields of `multigold.stats.summary.Figure`."""
+"""The columns of `metric_frame`: the fields of `multigold.stats.summary.Metric`."""
 
-_PANDAS: Final[Mapping[Kind, str]] = {"text": "string", "truth": "boolean", "whole": "Int64", "number": "Float64"}
-_POLARS: Final[Mapping[Kind, str]] = {"text": "String", "truth": "Boolean", "whole": "Int64", "number": "Float64"}
+_PANDAS: Final[Mapping[ColumnType, str]] = {"text": "string", "truth": "boolean", "whole": "Int64", "number": "Float64"}
+_POLARS: Final[Mapping[ColumnType, str]] = {"text": "String", "truth": "Boolean", "whole": "Int64", "number": "Float64"}
 
 
 def verdict_frame(verdicts: Iterable[Verdict], library: Library = "pandas") -> Any:
@@ -78,18 +78,18 @@ def verdict_frame(verdicts: Iterable[Verdict], library: Library = "pandas") -> A
     return _frame([_verdict_row(verdict) for verdict in verdicts], VERDICT_COLUMNS, library)
 
 
-def figure_frame(figures: Iterable[Figure], library: Library = "pandas") -> Any:
-    """Return figures as a data frame, one row each, with `FIGURE_COLUMNS`.
+def metric_frame(metrics: Iterable[Metric], library: Library = "pandas") -> Any:
+    """Return metrics as a data frame, one row each, with `METRIC_COLUMNS`.
 
     Args:
-        figures: The figures.
+        metrics: The metrics.
         library: `pandas` or `polars`.
 
     Raises:
         MissingExtraError: The library is not installed.
         CallError: It is another library.
     """
-    return _frame([figure.to_json() for figure in figures], FIGURE_COLUMNS, library)
+    return _frame([metric.to_json() for metric in metrics], METRIC_COLUMNS, library)
 
 
 def _verdict_row(verdict: Verdict) -> dict[str, Json]:
@@ -114,7 +114,7 @@ def _verdict_row(verdict: Verdict) -> dict[str, Json]:
     }
 
 
-def _frame(rows: list[dict[str, Json]], columns: Mapping[str, Kind], library: Library) -> Any:
+def _frame(rows: list[dict[str, Json]], columns: Mapping[str, ColumnType], library: Library) -> Any:
     if library not in ("pandas", "polars"):
         raise CallError(f"no data frames of {library!r} are known", remedy="There are pandas and polars.")
     try:

@@ -42,7 +42,7 @@ USUAL_CATEGORY: Mapping[str, LoopholeCategory] = {
 }
 """The category of a candidate where its record names none. Contradicting clauses fail composition and name theirs."""
 
-Result: TypeAlias = Literal["pass", "fail", "not_looked_at"]
+TestResult: TypeAlias = Literal["pass", "fail", "not_looked_at"]
 ChangeKind: TypeAlias = Literal["new", "moved", "changed", "gone", "returned"]
 
 _ID_WORDS = 6
@@ -63,7 +63,7 @@ class ClauseTest:
         note: Anything else.
     """
 
-    result: Result = "not_looked_at"
+    result: TestResult = "not_looked_at"
     question: str = ""
     category: LoopholeCategory | None = None
     entry: str = ""
@@ -147,7 +147,7 @@ class ClauseChange:
 
 
 @attrs.frozen(kw_only=True)
-class Candidate:
+class LoopholeCandidate:
     """A candidate loophole: one failed test, or several that name the same entry.
 
     Attributes:
@@ -170,7 +170,7 @@ class Candidate:
 
 
 @attrs.frozen(kw_only=True)
-class Progress:
+class AuditProgress:
     """How far the audit is.
 
     Attributes:
@@ -333,10 +333,10 @@ def _marked(records: Iterable[ClauseRecord], changes: Iterable[ClauseChange]) ->
             yield record
 
 
-def progress(audit: PolicyAudit) -> Progress:
+def progress(audit: PolicyAudit) -> AuditProgress:
     """Count how far an audit is."""
     results = {name: Counter(record.test(name).result for record in audit.clauses) for name in TESTS}
-    return Progress(
+    return AuditProgress(
         clauses=len(audit.clauses),
         done=sum(record.done for record in audit.clauses),
         look_again=sum(bool(record.look_again) for record in audit.clauses),
@@ -344,7 +344,7 @@ def progress(audit: PolicyAudit) -> Progress:
     )
 
 
-def candidates(audit: PolicyAudit) -> tuple[Candidate, ...]:
+def candidates(audit: PolicyAudit) -> tuple[LoopholeCandidate, ...]:
     """Return the candidate loopholes: each failed test, those that name one entry together, in the policy's order."""
     failed: dict[str, list[tuple[ClauseRecord, str, ClauseTest]]] = {}
     for record in audit.clauses:
@@ -355,11 +355,11 @@ def candidates(audit: PolicyAudit) -> tuple[Candidate, ...]:
     return tuple(_candidate(entry, parts) for entry, parts in failed.items())
 
 
-def _candidate(entry: str, parts: Sequence[tuple[ClauseRecord, str, ClauseTest]]) -> Candidate:
+def _candidate(entry: str, parts: Sequence[tuple[ClauseRecord, str, ClauseTest]]) -> LoopholeCandidate:
     clauses = [clause for record, _, test in parts for clause in (record.id, *test.meets)]
     named = [test.category for _, _, test in parts if test.category is not None]
     sides = {side.id: side for _, _, test in parts for side in test.sides}
-    return Candidate(
+    return LoopholeCandidate(
         id=entry,
         clauses=tuple(dict.fromkeys(clauses)),
         tests=tuple(dict.fromkeys(name for _, name, _ in parts)),

@@ -17,11 +17,11 @@ from multigold.files.records import open_records, refuse_faults, write_records
 from multigold.model.loophole import LoopholeCategory, Side
 from multigold.policies.audit import (
     TESTS,
-    Candidate,
     ClauseRecord,
     ClauseTest,
+    LoopholeCandidate,
     PolicyAudit,
-    Result,
+    TestResult,
     candidates,
     progress,
 )
@@ -154,7 +154,7 @@ def _test(at: Cursor) -> ClauseTest:
     if isinstance(at.value, str):
         at = Cursor({"result": at.value}, at.file, at.found, at.path)
     at.keys({"result"}, _TEST_MEMBERS)
-    result = cast(Result, at.word("result", get_args(Result), "not_looked_at"))
+    result = cast(TestResult, at.word("result", get_args(TestResult), "not_looked_at"))
     if result == "fail" and not at.text("question").strip():
         at.fault("no-question", "a test that fails states the question that the clause leaves open")
     category = at.word("category", tuple(_CATEGORIES), "scope_gap") if at.text("category") else ""
@@ -179,7 +179,7 @@ def _sides(items: Iterable[Cursor]) -> Iterable[Side]:
 # Towards a catalogue
 
 
-def candidate_json(candidate: Candidate) -> dict[str, Json]:
+def candidate_json(candidate: LoopholeCandidate) -> dict[str, Json]:
     """Return a candidate loophole as plain data."""
     return {
         "id": candidate.id,
@@ -228,7 +228,7 @@ def _reference(record: ClauseRecord) -> dict[str, Json]:
     return {"id": record.id, "heading": list(record.heading), "lines": lines, "fingerprint": record.fingerprint}
 
 
-def _entry(candidate: Candidate) -> dict[str, Json]:
+def _entry(candidate: LoopholeCandidate) -> dict[str, Json]:
     sides = [{"id": side.id, "sentence": side.sentence} for side in candidate.sides]
     blanks = [{"id": f"side-{number}", "sentence": "TODO"} for number in range(len(sides) + 1, 3)]
     return {

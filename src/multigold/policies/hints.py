@@ -55,7 +55,7 @@ class Hint:
 
 
 @attrs.frozen(kw_only=True)
-class _Kind:
+class _HintKind:
     """A kind of hint that needs one clause only."""
 
     name: str
@@ -74,22 +74,22 @@ _HEDGES = _words(
     *("appropriate", "reasonable", "reasonably", "as a gesture", "proactively", "explicitly"),
 )
 _KINDS = (
-    _Kind(name="hedge", test="assumption", question="Who decides, and by what?", pattern=_HEDGES),
-    _Kind(
+    _HintKind(name="hedge", test="assumption", question="Who decides, and by what?", pattern=_HEDGES),
+    _HintKind(
         name="choice",
         test="boundary",
         question="Does one of them suffice, and must all be looked at?",
         pattern=_words("or", "either", "any of"),
         in_conditions=True,
     ),
-    _Kind(
+    _HintKind(
         name="conjunction",
         test="boundary",
         question="What where only one part holds?",
         pattern=_words("and", "both"),
         in_conditions=True,
     ),
-    _Kind(
+    _HintKind(
         name="limit",
         test="boundary",
         question="What exactly at the limit, from when, and for each of what?",
@@ -99,13 +99,13 @@ _KINDS = (
             re.IGNORECASE,
         ),
     ),
-    _Kind(
+    _HintKind(
         name="order",
         test="composition",
         question="Is the order a condition, or only the usual course?",
         pattern=_words("after", "before", "first", "then", "already", "once", "until"),
     ),
-    _Kind(
+    _HintKind(
         name="residue",
         test="scope",
         question="What falls under it, and what under nothing?",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from multigold.audit.golds.contradictions import Contradiction, Stand
+from multigold.audit.golds.contradictions import Contradiction, GoldSides
 from multigold.model.catalogue import Catalogue
 from multigold.state.explain import printable
 
@@ -31,16 +31,16 @@ def _table(found: Sequence[Contradiction], catalogue: Catalogue) -> RenderableTy
     for heading in ("loophole", "kind", "one gold", "the other", "releases", "clauses (lines)"):
         table.add_column(heading, overflow="fold")
     for pair in found:
-        cells = [" ".join(pair.loopholes), _KINDS[pair.kind], _stand(pair.first), _stand(pair.second)]
+        cells = [" ".join(pair.loopholes), _KINDS[pair.kind], _gold_sides(pair.first), _gold_sides(pair.second)]
         table.add_row(*map(printable, (*cells, " ".join(pair.shared), _clauses(pair, catalogue))))
     return table
 
 
-def _stand(stand: Stand) -> str:
-    sides = ", ".join(f"{loophole} {side}" for loophole, side in stand.sides.items())
-    releases = f" at {', '.join(stand.releases)}" if stand.releases else ""
-    forced = f"; no other side is left by the text at {', '.join(stand.forced)}" if stand.forced else ""
-    return f"task {stand.task_id}: {sides} ({', '.join(stand.readings)}){releases}{forced}"
+def _gold_sides(gold: GoldSides) -> str:
+    sides = ", ".join(f"{loophole} {side}" for loophole, side in gold.sides.items())
+    releases = f" at {', '.join(gold.releases)}" if gold.releases else ""
+    forced = f"; no other side is left by the text at {', '.join(gold.forced)}" if gold.forced else ""
+    return f"task {gold.task_id}: {sides} ({', '.join(gold.readings)}){releases}{forced}"
 
 
 def _clauses(pair: Contradiction, catalogue: Catalogue) -> str:

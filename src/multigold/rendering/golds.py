@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from multigold.audit.findings import Finding, Sorted, counts_by_code
-from multigold.audit.golds.auditing import Audit
+from multigold.audit.findings import BaselineComparison, Finding, counts_by_code
+from multigold.audit.golds.auditing import GoldAudit
 from multigold.audit.golds.checks import CODES
 from multigold.state.explain import printable
 
@@ -19,7 +19,7 @@ MAX_ROWS = 8
 
 
 def audit_lines(
-    audit: Audit, found: Sorted, *, limit: int | None = None, verbose: bool = False, width: int = 120
+    audit: GoldAudit, found: BaselineComparison, *, limit: int | None = None, verbose: bool = False, width: int = 120
 ) -> Iterator[str]:
     """Yield what an audit of golds found: line by line, what to do below the last of each code, and the counts.
 
@@ -113,7 +113,7 @@ def _by_code(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
     return {code: group for code, group in groups.items() if group}
 
 
-def _counts(audit: Audit, found: Sorted) -> Iterator[str]:
+def _counts(audit: GoldAudit, found: BaselineComparison) -> Iterator[str]:
     counts = {code: count for code, count in counts_by_code(audit.findings, CODES).items() if count}
     yield f"{audit.golds} golds of {audit.tasks} tasks: {len(audit.findings) or 'no'} findings"
     width = max(map(len, counts), default=0)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from multigold.policies.audit import TESTS, Candidate, ClauseChange, ClauseRecord, PolicyAudit, Progress
+from multigold.policies.audit import TESTS, AuditProgress, ClauseChange, ClauseRecord, LoopholeCandidate, PolicyAudit
 from multigold.policies.hints import Hint
 from multigold.state.explain import printable
 
@@ -48,7 +48,7 @@ def _short(text: str, width: int = 70) -> str:
     return printable(line if len(line) <= width else f"{line[:width]}...")
 
 
-def progress_lines(progress: Progress) -> list[str]:
+def progress_lines(progress: AuditProgress) -> list[str]:
     """Return how far an audit is."""
     lines = [
         f"{progress.done} of {progress.clauses} clauses done, {progress.look_again} to look at again",
@@ -70,7 +70,7 @@ def again_lines(audit: PolicyAudit) -> list[str]:
     ]
 
 
-def candidate_lines(candidates: Iterable[Candidate]) -> list[str]:
+def candidate_lines(candidates: Iterable[LoopholeCandidate]) -> list[str]:
     """Return a line per candidate loophole."""
     lines = []
     for candidate in candidates:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from multigold.audit.versions import FileChange, TaskChange, VersionDiff
 from multigold.state.explain import printable
-from multigold.stats.exact import Overlap
+from multigold.stats.exact import TaskOverlap
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -88,7 +88,7 @@ def _gold_state(change: TaskChange) -> str:
     return f"{'differs' if change.gold_delta else 'same'}{untouched}"
 
 
-def overlap_line(overlap: Overlap) -> str:
+def overlap_line(overlap: TaskOverlap) -> str:
     """Return an overlap and its probability as a sentence."""
     return (
         f"{overlap.hits} of the {overlap.drawn} tasks named are among the {overlap.marked} changed of "

@@ -26,7 +26,7 @@ from multigold.rescoring.keep_going import each_source
 from multigold.rescoring.nemo.rates import VoiceRates
 from multigold.rescoring.options import FileReport, Options, Rescoring
 from multigold.rescoring.workers import Crew
-from multigold.stats.aggregation import Report, Summary, summarise_verdicts
+from multigold.stats.aggregation import Report, ReportBuilder, summarise_verdicts
 
 Progress = Callable[[str, int], None]
 """`progress(file name, runs done)`, called after each run."""
@@ -271,7 +271,7 @@ def summarise(rescoring: Rescoring | Iterable[Verdict]) -> Report:
         )
     if not isinstance(rescoring, Rescoring):
         return summarise_verdicts(rescoring)
-    summary = Summary(rescoring.options.strata, paper_split=paper_split(rescoring.options))
+    summary = ReportBuilder(rescoring.options.strata, paper_split=paper_split(rescoring.options))
     for verdict in rescoring.verdicts:
         summary.add(verdict)
     return summary.report(note=strata_note(rescoring.files), equivalences=in_force(rescoring.files))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from multigold.environments.base import Drafts, Environment
-from multigold.environments.replay import Outcome, as_written, step
+from multigold.environments.replay import StepOutcome, as_written, step
 from multigold.errors import CallError
 from multigold.model.task import ToolCall, without_nulls
 from multigold.model.trajectory import RecordedCall, Trajectory
@@ -79,13 +79,13 @@ def _recorded_calls(trajectory: Trajectory) -> tuple[tuple[ToolCall, bool | None
     return tuple((call, None if refused is None else not refused) for call, refused in outcomes)
 
 
-def _count_of(outcome: Outcome) -> str:
+def _count_of(outcome: StepOutcome) -> str:
     if outcome.refusal is None:
         return "replayed"
     return "unknown" if outcome.refusal.kind == "unknown_tool" else "refused"
 
 
-def _difference(recorded: RecordedCall, outcome: Outcome) -> str:
+def _difference(recorded: RecordedCall, outcome: StepOutcome) -> str:
     """Say how a recorded result differs from the recomputed one; empty if it does not or nothing was recorded."""
     if recorded.refused is None or recorded.result is None:
         return ""
@@ -109,7 +109,7 @@ def _same_result(recorded: str, observation: Json) -> bool:
         return False
 
 
-def _drift(recorded: RecordedCall, outcome: Outcome, index: int) -> str:
+def _drift(recorded: RecordedCall, outcome: StepOutcome, index: int) -> str:
     if recorded.refused == (outcome.refusal is not None):
         return ""
     did, does = ("refused", "carries it out") if recorded.refused else ("carried out", "refuses it")

@@ -1,6 +1,6 @@
 """Statistics of scored runs: numbers in, numbers out.
 
-Everything here starts from `rows.Row`, one per run, and ends in small frozen records that carry their denominators.
+Everything here starts from `rows.RunRow`, one per run, and ends in small frozen records that carry their denominators.
 Three rules hold throughout.
 
 - A run without a reward is in no numerator and in no denominator; it is counted beside. What happens to missing trials
@@ -18,9 +18,9 @@ Where things are:
 - `rates`: success rates and Wilson's interval.
 - `resampling`: bootstrap intervals of a rate and of a gap, by trial or by task.
 - `exact`: the same intervals by enumeration; the hypergeometric overlap test.
-- `repeats`: pass^k, pass@k, variance between the trials of a task.
-- `sides`: which way of reading each agent takes, and how far agents part.
-- `pairing`: two agents on the same tasks.
-- `suspicion`: tasks whose golds deserve a look.
+- `pass_at_k`: pass^k, pass@k, variance between the trials of a task.
+- `loophole_sides`: which way of reading each agent takes, and how far agents part.
+- `paired_comparison`: two agents on the same tasks.
+- `item_diagnostics`: tasks whose golds deserve a look.
 - `reaggregation`: what rates and ranks become without some tasks, or with another side as the gold.
 """

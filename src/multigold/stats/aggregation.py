@@ -254,13 +254,13 @@ def summarise_verdicts(
         note: How the affected tasks were selected, kept with the report.
         equivalences: Those in force, which decide whether `core_strict` is shown.
     """
-    summary = Summary(strata, paper_split=paper_split)
+    summary = ReportBuilder(strata, paper_split=paper_split)
     for verdict in verdicts:
         summary.add(verdict)
     return summary.report(note=note, equivalences=equivalences)
 
 
-class Summary:
+class ReportBuilder:
     """Counts that grow run by run, so that the runs themselves need not be kept.
 
     Args:

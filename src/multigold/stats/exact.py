@@ -32,7 +32,7 @@ _RESAMPLE = "Resample instead, with a generator."
 
 
 @attrs.frozen(kw_only=True)
-class Overlap:
+class TaskOverlap:
     """How surprising the overlap of two sets of tasks is.
 
     Attributes:
@@ -73,7 +73,7 @@ def exact_bootstrap_interval(sample: Units, *, level: float = 0.95) -> Interval 
 
 
 def exact_bootstrap_gap(minuend: Units, subtrahend: Units, *, level: float = 0.95) -> Interval | None:
-    """Return the same for the difference of two figures that are resampled independently.
+    """Return the same for the difference of two metrics that are resampled independently.
 
     Args:
         minuend: The units of one stratum.
@@ -81,7 +81,7 @@ def exact_bootstrap_gap(minuend: Units, subtrahend: Units, *, level: float = 0.9
         level: Coverage, between 0 and 1.
 
     Raises:
-        CallError: As for one figure; or the two are of different kinds.
+        CallError: As for one metric; or the two are of different kinds.
     """
     check_level(level)
     check_same_kind(minuend, subtrahend)
@@ -131,7 +131,7 @@ def unpack(packed: int, slot: int, length: int) -> list[int]:
     return [int.from_bytes(raw[i : i + slot], "little") for i in range(0, slot * length, slot)]
 
 
-def hypergeometric_overlap(*, population: int, marked: int, drawn: int, hits: int) -> Overlap:
+def hypergeometric_overlap(*, population: int, marked: int, drawn: int, hits: int) -> TaskOverlap:
     """Return the chance that two independent sets of tasks share at least so many.
 
     P(X >= hits) = sum over x of C(marked, x) C(population - marked, drawn - x) / C(population, drawn): Fisher's exact
@@ -152,7 +152,7 @@ def hypergeometric_overlap(*, population: int, marked: int, drawn: int, hits: in
         raise CallError(f"sets of {marked} and {drawn} tasks of {population} with {hits} in both cannot be.")
     ways = sum(comb(marked, x) * comb(population - marked, drawn - x) for x in range(hits, highest + 1))
     exact = Fraction(ways, comb(population, drawn))
-    return Overlap(
+    return TaskOverlap(
         population=population,
         marked=marked,
         drawn=drawn,
@@ -163,7 +163,7 @@ def hypergeometric_overlap(*, population: int, marked: int, drawn: int, hits: in
     )
 
 
-def overlap_of_tasks(population: Collection[str], first: Collection[str], second: Collection[str]) -> Overlap:
+def overlap_of_tasks(population: Collection[str], first: Collection[str], second: Collection[str]) -> TaskOverlap:
     """Return the same from the tasks themselves.
 
     Args:

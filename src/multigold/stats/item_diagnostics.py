@@ -1,20 +1,18 @@
-"""Tasks whose golds deserve a look: signs of a wrong or a too narrow gold in the outcomes alone.
+"""Item diagnostics: tasks whose outcomes alone suggest that the gold is wrong or too narrow.
 
-None of these is proof. A task can be failed by all because it is hard, and varied because it is borderline.
+Neither sign is proof: with few agents a correlation is negative by chance, and a borderline task varies. End states
+that several agents share although the gold fails them are a stronger sign; `multigold audit discover` lists those.
 
-- `same_failure`: every agent fails every time, and there is one end state that all of them reach. Hard tasks are failed
-  in many ways; a gold that is wrong, or narrower than the policy, is failed in the same way.
 - `inverted`: agents that are stronger on the other tasks do worse on this one. The measure is Kendall's rank
   correlation, with ties (tau-b: Kendall, Biometrika 33 (1945) 239), of the agents' success on this task with their
   success on the other tasks that all of them have run: the item-rest correlation by which test theory finds wrongly
   keyed items (Lord and Novick, Statistical Theories of Mental Test Scores, 1968, chapter 15), as ranks. With few
   agents it comes out negative by chance often: with three and no ties, half the time.
-- `varied`: the trials of one agent on the task often disagree; by the mean variance of `repeats.spread`.
+- `varied`: the trials of one agent on the task often disagree; by the mean variance of `pass_at_k.trial_variance`.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -24,10 +22,10 @@ from typing import Literal, TypeAlias
 import attrs
 
 from multigold.stats.pass_at_k import cell_variance
-from multigold.stats.rows import Cell, Row, cells
+from multigold.stats.rows import Cell, RunRow, cells
 
-Sign: TypeAlias = Literal["same_failure", "inverted", "varied"]
-"""Why a task is suspected."""
+Flag: TypeAlias = Literal["inverted", "varied"]
+"""Why a task is flagged."""
 
 VARIED = 3 / 16
 """Mean variance from which a task counts as varied: as if, for every agent, one trial of four went the other way."""
@@ -37,34 +35,30 @@ FEWEST_AGENTS = 3
 
 
 @attrs.frozen(kw_only=True)
-class Suspicion:
+class ItemDiagnostics:
     """What the outcomes of one task suggest about its gold.
 
     Attributes:
         task: The task's name.
-        signs: Why it is suspected; empty if it is not.
+        flags: Why it is flagged; empty if it is not.
         agents: Agents with a scored run of it.
         runs: Scored runs.
         successes: Successful ones among them.
-        end_state: An end state in which every agent has failed, the commonest; empty if there is none.
-        in_end_state: Failed runs that ended in it.
         correlation: Rank correlation of success here with success elsewhere, -1..1; None if it is not defined.
         variance: Mean over agents of the variance between trials; None if no agent has two scored trials.
     """
 
     task: str
-    signs: tuple[Sign, ...]
+    flags: tuple[Flag, ...]
     agents: int
     runs: int
     successes: int
-    end_state: str = ""
-    in_end_state: int = 0
     correlation: float | None = None
     variance: float | None = None
 
 
-def suspicions(rows: Iterable[Row], *, varied: float = VARIED) -> tuple[Suspicion, ...]:
-    """Measure every task, in natural order; those with a sign are the suspicion list.
+def diagnose_items(rows: Iterable[RunRow], *, varied: float = VARIED) -> tuple[ItemDiagnostics, ...]:
+    """Measure every task, in natural order; those that deserve a look have flags.
 
     Args:
         rows: The runs of all agents, in any order.
@@ -92,40 +86,26 @@ def rank_correlation(pairs: Sequence[tuple[Fraction, Fraction]]) -> float | None
     return agreeing / sqrt(left * right) if left and right else None
 
 
-def _measure(task: str, own: Sequence[Cell], rests: Mapping[tuple[str, str], Fraction], varied: float) -> Suspicion:
+def _measure(
+    task: str, own: Sequence[Cell], rests: Mapping[tuple[str, str], Fraction], varied: float
+) -> ItemDiagnostics:
     successes = sum(cell.successes for cell in own)
-    end_state, reached = _shared_failure(own)
     correlation = _item_rest(task, own, rests)
     repeated = [cell_variance(cell.successes, cell.scored) for cell in own if cell.scored >= 2]
     variance = float(sum(repeated, Fraction(0)) / len(repeated)) if repeated else None
-    signs: dict[Sign, bool] = {
-        "same_failure": bool(end_state) and not successes and len(own) >= 2,
+    flags: dict[Flag, bool] = {
         "inverted": correlation is not None and correlation < 0,
         "varied": variance is not None and variance >= varied,
     }
-    return Suspicion(
+    return ItemDiagnostics(
         task=task,
-        signs=tuple(sign for sign, present in signs.items() if present),
+        flags=tuple(flag for flag, present in flags.items() if present),
         agents=len(own),
         runs=sum(cell.scored for cell in own),
         successes=successes,
-        end_state=end_state,
-        in_end_state=reached,
         correlation=correlation,
         variance=variance,
     )
-
-
-def _shared_failure(own: Sequence[Cell]) -> tuple[str, int]:
-    """Return the commonest end state in which every agent has failed, the first by name of several, and how often."""
-    failures = [
-        Counter(row.end_state for row in cell.rows if row.success is False and row.end_state is not None)
-        for cell in own
-    ]
-    common = set.intersection(*(set(counts) for counts in failures)) if failures else set()
-    times = {state: sum(counts[state] for counts in failures) for state in sorted(common)}
-    best = max(times, key=lambda state: times[state], default="")
-    return best, times.get(best, 0)
 
 
 def _rest_rates(tasks: Mapping[str, Mapping[str, Cell]]) -> dict[tuple[str, str], Fraction]:

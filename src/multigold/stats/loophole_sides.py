@@ -26,7 +26,7 @@ import attrs
 
 from multigold.errors import CallError
 from multigold.stats.rates import Rate, success_rate
-from multigold.stats.rows import Row, by_agent, cells_of_one_agent, natural
+from multigold.stats.rows import RunRow, by_agent, cells_of_one_agent, natural
 
 _MOST_WAYS = 10_000
 """Most combinations of sides that `coherent_rate` tries for loopholes that share tasks."""
@@ -83,13 +83,7 @@ class Split:
         counts: Agent to side to number of runs.
         agreement: Chance that a run of one agent and a run of another take the same side, mean over pairs of agents;
             None with fewer than two agents.
-        own_agreement: Chance that two runs of the same agent do, mean over agents with at least two runs; None if
-            there is none.
-        total: Entropy of the sides, in bits.
-        between: What of it lies between agents, in bits.
-        within: What of it lies within agents, in bits.
-        expected: What would lie between agents by chance, in bits.
-        score: `between` by the most that it can be, 0..1; None with fewer than two agents.
+        score: How far they part, 0..1; None with fewer than two agents.
         adjusted: The same with chance taken out; None if chance alone gives the most, so that nothing can be told.
     """
 
@@ -99,11 +93,6 @@ class Split:
     runs: int
     counts: Mapping[str, Mapping[str, int]]
     agreement: float | None
-    own_agreement: float | None
-    total: float
-    between: float
-    within: float
-    expected: float
     score: float | None
     adjusted: float | None
 
@@ -115,21 +104,15 @@ class Coherent:
     Attributes:
         agent: The agent.
         sides: The best side of each loophole; the first by name where several are equally good.
-        tied: Whether several combinations of sides are equally good.
         rate: Its success rate under them.
-        any_side: Its success rate with any side counting.
-        sideless: Successful runs on tasks with loopholes that take no known side, and so do not count.
     """
 
     agent: str
     sides: Mapping[str, str]
-    tied: bool
     rate: Rate
-    any_side: Rate
-    sideless: int
 
 
-def side_counts(rows: Iterable[Row]) -> tuple[SideCount, ...]:
+def side_counts(rows: Iterable[RunRow]) -> tuple[SideCount, ...]:
     """Count the sides that each agent takes of each loophole, over all its runs on tasks that exercise it.
 
     Args:
@@ -144,7 +127,7 @@ def side_counts(rows: Iterable[Row]) -> tuple[SideCount, ...]:
     )
 
 
-def splits(rows: Iterable[Row], *, sides: Mapping[str, Sequence[str]] | None = None) -> tuple[Split, ...]:
+def splits(rows: Iterable[RunRow], *, sides: Mapping[str, Sequence[str]] | None = None) -> tuple[Split, ...]:
     """Tell how far agents part: for each loophole over all its tasks, then for each of its tasks.
 
     Over all tasks of a loophole the runs are simply pooled, so agents that ran different tasks may seem to part.
@@ -164,7 +147,7 @@ def splits(rows: Iterable[Row], *, sides: Mapping[str, Sequence[str]] | None = N
     return tuple(found)
 
 
-def take_sides(rows: Iterable[Row], sides: Mapping[str, str]) -> tuple[Row, ...]:
+def take_sides(rows: Iterable[RunRow], sides: Mapping[str, str]) -> tuple[RunRow, ...]:
     """Return the rows as they would be scored if one side of some loopholes were the only one that counts.
 
     A run on a task with such loopholes keeps its reward where the readings that it matched take the given side of each
@@ -178,7 +161,7 @@ def take_sides(rows: Iterable[Row], sides: Mapping[str, str]) -> tuple[Row, ...]
     return tuple(row if row.reward is None or _on_sides(row, sides) else attrs.evolve(row, reward=0.0) for row in rows)
 
 
-def coherent_rate(rows: Iterable[Row]) -> Coherent:
+def coherent_rate(rows: Iterable[RunRow]) -> Coherent:
     """Return an agent's success under the best single side per loophole, over all its tasks and trials.
 
     An agent that flips sides at random matches some reading every time, and yet follows no policy. Here it has to keep
@@ -194,20 +177,14 @@ def coherent_rate(rows: Iterable[Row]) -> Coherent:
     rows = tuple(rows)
     grid = cells_of_one_agent(rows)
     taken: dict[str, str] = {}
-    tied = False
     for group in _groups(rows):
-        best, equal = _best_sides([row for row in rows if row.success and set(row.loopholes) & set(group)], group)
-        taken |= best
-        tied |= equal
+        taken |= _best_sides([row for row in rows if row.success and set(row.loopholes) & set(group)], group)
     # A loophole of which no side is ever taken gets one that no run is on, so that sideless successes do not count.
     only = dict.fromkeys(_loopholes(rows), "") | taken
     return Coherent(
         agent=grid[0].agent if grid else "",
         sides=dict(sorted(taken.items(), key=lambda item: natural(item[0]))),
-        tied=tied,
         rate=success_rate(take_sides(rows, only)),
-        any_side=success_rate(rows),
-        sideless=sum(bool(row.success and row.loopholes and not row.positions) for row in rows),
     )
 
 
@@ -218,11 +195,11 @@ def entropy(counts: Iterable[int]) -> float:
     return max(0.0, log2(total) - fsum(count * log2(count) for count in present) / total) if total else 0.0
 
 
-def _loopholes(rows: Sequence[Row]) -> list[str]:
+def _loopholes(rows: Sequence[RunRow]) -> list[str]:
     return sorted({loophole for row in rows for loophole in row.loopholes}, key=natural)
 
 
-def _count_sides(loophole: str, agent: str, rows: Sequence[Row]) -> SideCount:
+def _count_sides(loophole: str, agent: str, rows: Sequence[RunRow]) -> SideCount:
     scored = [row.positions.get(loophole, ()) for row in rows if row.reward is not None]
     counts = Counter(taken[0] for taken in scored if len(taken) == 1)
     return SideCount(
@@ -235,7 +212,7 @@ def _count_sides(loophole: str, agent: str, rows: Sequence[Row]) -> SideCount:
     )
 
 
-def _split(loophole: str, task: str, rows: Sequence[Row], declared: Sequence[str]) -> Split:
+def _split(loophole: str, task: str, rows: Sequence[RunRow], declared: Sequence[str]) -> Split:
     table = {agent: _count_sides(loophole, agent, own).counts for agent, own in by_agent(rows).items()}
     table = {agent: counts for agent, counts in table.items() if counts}
     weights = [sum(counts.values()) for counts in table.values()]
@@ -252,11 +229,6 @@ def _split(loophole: str, task: str, rows: Sequence[Row], declared: Sequence[str
         runs=runs,
         counts=table,
         agreement=_agreement(table),
-        own_agreement=_own_agreement(table),
-        total=total,
-        between=between,
-        within=within,
-        expected=expected,
         score=between / most if most else None,
         adjusted=(between - expected) / (most - expected) if most - expected > 1e-12 else None,
     )
@@ -281,16 +253,7 @@ def _agreement(table: Mapping[str, Mapping[str, int]]) -> float | None:
     return fsum(pairs) / len(pairs) if pairs else None
 
 
-def _own_agreement(table: Mapping[str, Mapping[str, int]]) -> float | None:
-    own = [
-        sum(comb(number, 2) for number in counts.values()) / comb(sum(counts.values()), 2)
-        for counts in table.values()
-        if sum(counts.values()) >= 2
-    ]
-    return fsum(own) / len(own) if own else None
-
-
-def _on_sides(row: Row, sides: Mapping[str, str]) -> bool:
+def _on_sides(row: RunRow, sides: Mapping[str, str]) -> bool:
     """Tell whether a run is on the given sides; one that takes no known side of anything is on none."""
     concerned = [loophole for loophole in row.loopholes if loophole in sides]
     if concerned and not row.positions:
@@ -298,7 +261,7 @@ def _on_sides(row: Row, sides: Mapping[str, str]) -> bool:
     return all(sides[loophole] in row.positions.get(loophole, (sides[loophole],)) for loophole in concerned)
 
 
-def _groups(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+def _groups(rows: Sequence[RunRow]) -> list[tuple[str, ...]]:
     """Return the loopholes in groups that share no task with each other."""
     groups: list[set[str]] = []
     for linked in sorted({tuple(sorted(set(row.loopholes))) for row in rows if row.loopholes}):
@@ -308,8 +271,8 @@ def _groups(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     return sorted(tuple(sorted(group, key=natural)) for group in groups)
 
 
-def _best_sides(successes: Sequence[Row], group: Sequence[str]) -> tuple[dict[str, str], bool]:
-    """Return the sides of linked loopholes under which most successes stay, and whether others do as well."""
+def _best_sides(successes: Sequence[RunRow], group: Sequence[str]) -> dict[str, str]:
+    """Return the sides of linked loopholes under which most successes stay; of several, the first by name."""
     options = {
         loophole: sorted({side for row in successes for side in row.positions.get(loophole, ())}) for loophole in group
     }
@@ -322,11 +285,11 @@ def _best_sides(successes: Sequence[Row], group: Sequence[str]) -> tuple[dict[st
         (row.loopholes, tuple(sorted((k, tuple(v)) for k, v in row.positions.items()))) for row in successes
     )
     kinds = [
-        (Row(agent="", task="", loopholes=linked, positions=dict(taken)), n) for (linked, taken), n in alike.items()
+        (RunRow(agent="", task="", loopholes=linked, positions=dict(taken)), n) for (linked, taken), n in alike.items()
     ]
     scores = {
         sides: sum(number for row, number in kinds if _on_sides(row, dict(zip(options, sides, strict=True))))
         for sides in product(*options.values())
     }
     best = max(scores, key=lambda sides: scores[sides])
-    return dict(zip(options, best, strict=True)), sum(score == scores[best] for score in scores.values()) > 1
+    return dict(zip(options, best, strict=True))

@@ -1,7 +1,7 @@
 """Two agents on the same tasks: how much they differ, and whether that can be told from noise.
 
 Both agents meet the same tasks, so what counts is the difference on each task: d = the first agent's success rate there
-minus the second's. The figure is the mean of d over the tasks that both have, every task weighing the same.
+minus the second's. The metric is the mean of d over the tasks that both have, every task weighing the same.
 
 *Interval.* Tasks are drawn with replacement, each with its difference: the paired bootstrap, clustered by task.
 Without a generator the bootstrap is enumerated.
@@ -13,9 +13,9 @@ are counted, exactly, by convolution, wherever that fits; else they are sampled,
 (1 + as extreme) / (1 + sampled) (Phipson and Smyth, Stat. Appl. Genet. Mol. Biol. 9 (2010) 39). With one trial per
 task this is McNemar's exact test. Swapping whole tasks leaves it valid whatever the trials of a task have in common.
 
-*Noise.* With s the standard deviation of d (ddof 1) over n tasks, differences below z s / sqrt(n) are what two equal
-agents show, z being the normal quantile of the level; the smallest true difference that a comparison of this size
-would find with some power is (z + z_power) s / sqrt(n) (Miller, arXiv 2411.00640, sections 4 and 5).
+*Sensitivity.* With s the standard deviation of d (ddof 1) over n tasks, differences below z s / sqrt(n) are what two
+equal agents show, z being the normal quantile of the level; the smallest true difference that a comparison of this
+size would find with some power is (z + z_power) s / sqrt(n) (Miller, arXiv 2411.00640, sections 4 and 5).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from multigold.stats.exact import exact_bootstrap_interval, unpack
 from multigold.stats.pass_at_k import cell_variance
 from multigold.stats.rates import Interval, check_level
 from multigold.stats.resampling import RESAMPLES, Units, bootstrap_interval, import_numpy, units_of_totals
-from multigold.stats.rows import Cell, Row, cells_of_one_agent, check_option, natural
+from multigold.stats.rows import Cell, RunRow, cells_of_one_agent, check_option, natural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,7 +104,7 @@ class SignFlip:
 
 
 @attrs.frozen(kw_only=True)
-class Noise:
+class Sensitivity:
     """How small a difference a comparison of this size can see.
 
     Attributes:
@@ -138,14 +138,14 @@ class PairedComparison:
         tasks: Tasks that both have.
         only_first: Tasks that only the first has scored.
         only_second: Tasks that only the second has.
-        uncounted: Runs of shared tasks that are not in the figure: unscored, or without a partner.
+        uncounted: Runs of shared tasks that are not in the metric: unscored, or without a partner.
         first_rate: The first agent's rate, mean over shared tasks; None if there are none.
         second_rate: The second's.
         difference: The first's minus the second's.
         interval: Its paired interval, clustered by task.
         test: The sign-flip test; None if no task is shared.
         decision: `not_distinguishable` unless the test's p-value is at most 1 - level.
-        noise: How small a difference could be seen; None with fewer than two tasks.
+        sensitivity: How small a difference could be seen; None with fewer than two tasks.
         by_task: Every shared task, in natural order.
         deciding: The tasks on which they differ, the largest differences first.
         lead_rests_on: The fewest tasks without which the leader leads no more, largest first; empty if nobody leads.
@@ -165,7 +165,7 @@ class PairedComparison:
     interval: Interval | None
     test: SignFlip | None
     decision: Decision
-    noise: Noise | None
+    sensitivity: Sensitivity | None
     by_task: tuple[TaskDifference, ...]
     deciding: tuple[TaskDifference, ...]
     lead_rests_on: tuple[str, ...]
@@ -173,8 +173,8 @@ class PairedComparison:
 
 
 def compare_agents(
-    first: Iterable[Row],
-    second: Iterable[Row],
+    first: Iterable[RunRow],
+    second: Iterable[RunRow],
     *,
     pairing: Pairing = "tasks",
     rng: np.random.Generator | None = None,
@@ -224,7 +224,7 @@ def compare_agents(
         interval=_interval(differences, rng, resamples, level),
         test=test,
         decision=_decide(mean, test, level),
-        noise=noise(by_task, level=level, power=power),
+        sensitivity=sensitivity(by_task, level=level, power=power),
         by_task=by_task,
         deciding=tuple(sorted((d for d in by_task if d.exact), key=lambda d: (-abs(d.exact), natural(d.task)))),
         lead_rests_on=_lead_rests_on(by_task),
@@ -263,7 +263,7 @@ def sign_flip(
     )
 
 
-def noise(by_task: Sequence[TaskDifference], *, level: float = 0.95, power: float = 0.8) -> Noise | None:
+def sensitivity(by_task: Sequence[TaskDifference], *, level: float = 0.95, power: float = 0.8) -> Sensitivity | None:
     """Return how small a difference a comparison like this one can see; None with fewer than two tasks.
 
     The share of the variance that comes from trials is the mean over tasks of v1 / n1 + v2 / n2, v being the unbiased
@@ -287,7 +287,7 @@ def noise(by_task: Sequence[TaskDifference], *, level: float = 0.95, power: floa
     from_trials = [
         _trial_variance(found.first) + _trial_variance(found.second) for found in by_task if _repeated(found)
     ]
-    return Noise(
+    return Sensitivity(
         tasks=count,
         deviation=sqrt(variance),
         floor=reach * error,
@@ -300,7 +300,7 @@ def noise(by_task: Sequence[TaskDifference], *, level: float = 0.95, power: floa
     )
 
 
-def _scored_cells(rows: Iterable[Row]) -> dict[str, Cell]:
+def _scored_cells(rows: Iterable[RunRow]) -> dict[str, Cell]:
     return {cell.task: cell for cell in cells_of_one_agent(rows) if cell.scored}
 
 
@@ -409,7 +409,7 @@ def _note(by_task: Sequence[TaskDifference], test: SignFlip | None, level: float
     return ""
 
 
-def _uncounted(rows: Sequence[Row], shared: set[str], by_task: Sequence[TaskDifference]) -> int:
+def _uncounted(rows: Sequence[RunRow], shared: set[str], by_task: Sequence[TaskDifference]) -> int:
     counted = sum(found.first[1] + found.second[1] for found in by_task)
     return sum(row.name in shared for row in rows) - counted
 
@@ -432,5 +432,5 @@ def _float(value: Fraction | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _name(rows: Sequence[Row]) -> str:
+def _name(rows: Sequence[RunRow]) -> str:
     return rows[0].agent if rows else ""

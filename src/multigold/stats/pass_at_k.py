@@ -6,7 +6,7 @@ With c successes in n trials of a task, the chance that k of them, drawn without
 - do not all fail is 1 - C(n - c, k) / C(n, k): pass@k (Chen et al., arXiv 2107.03374, section 2.1).
 
 Both are unbiased where n >= k, and undefined where n < k: such a task is left out and listed, or its missing trials are
-counted as failed, as the named convention says. The figure of an agent is the mean over its tasks.
+counted as failed, as the named convention says. The metric of an agent is the mean over its tasks.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ import attrs
 
 from multigold.errors import CallError
 from multigold.stats.resampling import Units, units_of_totals
-from multigold.stats.rows import MISSING, Cell, Missing, Row, cells, cells_of_one_agent, check_option
+from multigold.stats.rows import MISSING, Cell, Missing, RunRow, cells, cells_of_one_agent, check_option
 
-Kind: TypeAlias = Literal["pass^k", "pass@k", "pass^k on one side"]
-"""The figures over k trials."""
+PassKind: TypeAlias = Literal["pass^k", "pass@k", "pass^k on one side"]
+"""The metrics over k trials."""
 
 Sides: TypeAlias = Mapping[str, Iterable[str]] | None
 """The sides that a run may have taken, by loophole; empty if they are not known, None if there are none."""
 
 
 @attrs.frozen(kw_only=True)
-class Repeated:
-    """A figure over k trials of one agent, with the tasks that it rests on.
+class PassK:
+    """A metric over k trials of one agent, with the tasks that it rests on.
 
     Attributes:
-        kind: Which figure.
+        kind: Which metric.
         k: How many trials.
         missing: The convention for missing trials.
-        exact: The figure as a fraction; None if no task can be counted.
+        exact: The metric as a fraction; None if no task can be counted.
         value: The same as a float.
         tasks: Tasks that are counted.
         left_out: Tasks that have too few trials for this k.
         assumed_failed: Missing trials that are counted as failed.
         single: Tasks that are counted on one trial.
-        note: What to know before quoting the figure; empty if there is nothing.
-        by_task: The figure of each task that is counted.
+        note: What to know before quoting the metric; empty if there is nothing.
+        by_task: The metric of each task that is counted.
     """
 
-    kind: Kind
+    kind: PassKind
     k: int
     missing: Missing
     exact: Fraction | None
@@ -82,7 +82,7 @@ class Repeated:
 
 
 @attrs.frozen(kw_only=True)
-class Spread:
+class TrialVariance:
     """How much the trials of one agent on one task differ.
 
     Attributes:
@@ -130,31 +130,12 @@ def pass_at(successes: int, trials: int, k: int) -> Fraction | None:
     return None if trials < k else 1 - Fraction(comb(trials - successes, k), comb(trials, k))
 
 
-def pass_hat_on_one_side(successes: Sequence[Sides], trials: int, k: int) -> Fraction | None:
-    """Return the chance that k trials of one task all succeed and all take one side of each of its loopholes.
-
-    An agent that succeeds every time, under a different reading each time, is not reliable; this figure says so. For
-    one loophole and runs with one side each it is the sum over sides of C(c_side, k) / C(n, k). Runs that are
-    compatible with several sides agree with all of these. A run that succeeds on no known side agrees with none.
-
-    Args:
-        successes: For each successful trial, the sides that it may have taken.
-        trials: How many trials there are.
-        k: How many are drawn.
-
-    Raises:
-        CallError: k is less than 1, or the counts cannot be.
-    """
-    _check_counts(len(successes), trials, k)
-    return None if trials < k else Fraction(_agreeing(successes)[k], comb(trials, k))
-
-
 def pass_hat_k(
-    rows: Iterable[Row], *, missing: Missing = "left_out", planned: int | None = None, tasks: Iterable[str] = ()
-) -> tuple[Repeated, ...]:
+    rows: Iterable[RunRow], *, missing: Missing = "left_out", planned: int | None = None, tasks: Iterable[str] = ()
+) -> tuple[PassK, ...]:
     """Return pass^k of one agent for every k that its trials allow.
 
-    Under `left_out`, the largest k is the most scored trials that any task has; up to the fewest, the figures are
+    Under `left_out`, the largest k is the most scored trials that any task has; up to the fewest, the metrics are
     tau2's own (its `pass_hat_k`, mean over tasks). Under `failed`, every task has the planned number of trials.
 
     Args:
@@ -170,30 +151,36 @@ def pass_hat_k(
 
 
 def pass_at_k(
-    rows: Iterable[Row], *, missing: Missing = "left_out", planned: int | None = None, tasks: Iterable[str] = ()
-) -> tuple[Repeated, ...]:
+    rows: Iterable[RunRow], *, missing: Missing = "left_out", planned: int | None = None, tasks: Iterable[str] = ()
+) -> tuple[PassK, ...]:
     """Return pass@k of one agent for every k that its trials allow; arguments and errors as for `pass_hat_k`."""
     return _for_every_k("pass@k", lambda cell, n, k: pass_at(cell.successes, n, k), rows, missing, planned, tasks)
 
 
 def pass_hat_k_on_one_side(
-    rows: Iterable[Row], *, missing: Missing = "left_out", planned: int | None = None, tasks: Iterable[str] = ()
-) -> tuple[Repeated, ...]:
-    """Return pass^k of one agent with all k trials on one side; arguments and errors as for `pass_hat_k`.
+    rows: Iterable[RunRow], *, missing: Missing = "left_out", planned: int | None = None, tasks: Iterable[str] = ()
+) -> tuple[PassK, ...]:
+    """Return pass^k of one agent with all k trials on one side of each loophole; arguments as for `pass_hat_k`.
 
-    On tasks that exercise no loophole it is pass^k itself.
+    An agent that succeeds every time, under a different reading each time, is not reliable, and this shows it. For one
+    loophole and runs with one side each it is the sum over sides of C(c_side, k) / C(n, k). Runs that are compatible
+    with several sides agree with all of these; a run that succeeds on no known side agrees with none. On tasks that
+    exercise no loophole it is pass^k itself.
+
+    Raises:
+        CallError: The rows are of several agents, or `missing` is not a convention.
     """
     agreeing: dict[str, Counter[int]] = {}
 
-    def figure(cell: Cell, trials: int, k: int) -> Fraction | None:
+    def metric(cell: Cell, trials: int, k: int) -> Fraction | None:
         if cell.task not in agreeing:
             agreeing[cell.task] = _agreeing([_sides(row) for row in cell.rows if row.success])
         return None if trials < k else Fraction(agreeing[cell.task][k], comb(trials, k))
 
-    return _for_every_k("pass^k on one side", figure, rows, missing, planned, tasks)
+    return _for_every_k("pass^k on one side", metric, rows, missing, planned, tasks)
 
 
-def spread(rows: Iterable[Row]) -> Spread:
+def trial_variance(rows: Iterable[RunRow]) -> TrialVariance:
     """Return the variance between trials within tasks: ddof 0 per cell of agent and task, mean over cells.
 
     The paper, appendix A.4. With c successes in n trials a cell's variance is c (n - c) / n²: 0 where the trials agree,
@@ -209,7 +196,7 @@ def spread(rows: Iterable[Row]) -> Spread:
         total, number = by_task.get(cell.task, (Fraction(0), 0))
         by_task[cell.task] = (total + cell_variance(cell.successes, cell.scored), number + 1)
     total = sum((total for total, _ in by_task.values()), Fraction(0))
-    return Spread(
+    return TrialVariance(
         exact=total / len(counted) if counted else None,
         cells=len(counted),
         flips=sum(0 < cell.successes < cell.scored for cell in counted),
@@ -230,32 +217,32 @@ def cell_variance(successes: int, trials: int) -> Fraction:
     return Fraction(successes * (trials - successes), trials * trials)
 
 
-def spread_ratio(one: Spread, other: Spread) -> float | None:
+def variance_ratio(one: TrialVariance, other: TrialVariance) -> float | None:
     """Return one mean variance by another; None if either is unknown or the other is 0."""
     return None if one.exact is None or not other.exact else float(one.exact / other.exact)
 
 
 def _for_every_k(
-    kind: Kind,
-    figure: Callable[[Cell, int, int], Fraction | None],
-    rows: Iterable[Row],
+    kind: PassKind,
+    metric: Callable[[Cell, int, int], Fraction | None],
+    rows: Iterable[RunRow],
     missing: Missing,
     planned: int | None,
     tasks: Iterable[str],
-) -> tuple[Repeated, ...]:
+) -> tuple[PassK, ...]:
     check_option("missing", missing, MISSING)
     grid = cells_of_one_agent(rows, planned=planned, tasks=tasks)
     most = max((cell.trials(missing) for cell in grid), default=0)
-    return tuple(_repeated(kind, figure, grid, missing, k) for k in range(1, most + 1))
+    return tuple(_pass_k(kind, metric, grid, missing, k) for k in range(1, most + 1))
 
 
-def _repeated(
-    kind: Kind, figure: Callable[[Cell, int, int], Fraction | None], grid: Sequence[Cell], missing: Missing, k: int
-) -> Repeated:
-    found = {cell.task: figure(cell, cell.trials(missing), k) for cell in grid}
+def _pass_k(
+    kind: PassKind, metric: Callable[[Cell, int, int], Fraction | None], grid: Sequence[Cell], missing: Missing, k: int
+) -> PassK:
+    found = {cell.task: metric(cell, cell.trials(missing), k) for cell in grid}
     counted = {task: value for task, value in found.items() if value is not None}
     cells_counted = [cell for cell in grid if cell.task in counted]
-    return Repeated(
+    return PassK(
         kind=kind,
         k=k,
         missing=missing,
@@ -268,7 +255,7 @@ def _repeated(
     )
 
 
-def _sides(row: Row) -> Sides:
+def _sides(row: RunRow) -> Sides:
     return row.positions if row.loopholes else None
 
 

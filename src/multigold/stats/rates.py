@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import fsum, sqrt
+from math import sqrt
 from typing import Literal, TypeAlias
 
 import attrs
 
 from multigold.errors import CallError
-from multigold.stats.rows import MISSING, Missing, Row, cells, check_option
+from multigold.stats.rows import MISSING, Missing, RunRow, cells, check_option
 
-Method: TypeAlias = Literal["wilson", "bootstrap", "exact-bootstrap"]
+IntervalMethod: TypeAlias = Literal["wilson", "bootstrap", "exact-bootstrap"]
 """How an interval was found."""
 
 By: TypeAlias = Literal["tasks", "trials"]
@@ -35,7 +35,6 @@ class Rate:
         absent: Planned trials that are not there.
         tasks: Different tasks among the runs, those without a scored run included.
         missing: What becomes of unscored and absent trials.
-        mean_reward: Mean of the rewards as they stand, fractions included, over the scored runs; None if unknown.
         of: The denominator under the convention.
         value: The rate, 0..1; None if the denominator is 0.
     """
@@ -46,7 +45,6 @@ class Rate:
     absent: int = 0
     tasks: int = 0
     missing: Missing = "left_out"
-    mean_reward: float | None = None
     of: int = attrs.field(init=False)
     value: float | None = attrs.field(init=False)
 
@@ -61,7 +59,7 @@ class Rate:
 
 @attrs.frozen(kw_only=True)
 class Interval:
-    """An interval for a figure.
+    """An interval for a metric.
 
     Attributes:
         low: Its lower end.
@@ -77,7 +75,7 @@ class Interval:
     low: float
     high: float
     level: float
-    method: Method
+    method: IntervalMethod
     by: By
     units: int
     resamples: int = 0
@@ -85,7 +83,7 @@ class Interval:
 
 
 def success_rate(
-    rows: Iterable[Row], *, missing: Missing = "left_out", planned: int | None = None, tasks: Iterable[str] = ()
+    rows: Iterable[RunRow], *, missing: Missing = "left_out", planned: int | None = None, tasks: Iterable[str] = ()
 ) -> Rate:
     """Count the successes of runs.
 
@@ -103,15 +101,14 @@ def success_rate(
     check_option("missing", missing, MISSING)
     rows = list(rows)
     grid = cells(rows, planned=planned, tasks=tasks)
-    rewards = [row.reward for row in rows if row.reward is not None]
+    scored = sum(row.reward is not None for row in rows)
     return Rate(
         successes=sum(cell.successes for cell in grid),
-        scored=len(rewards),
-        unscored=len(rows) - len(rewards),
+        scored=scored,
+        unscored=len(rows) - scored,
         absent=sum(cell.absent for cell in grid),
         tasks=len({cell.task for cell in grid}),
         missing=missing,
-        mean_reward=fsum(rewards) / len(rewards) if rewards else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 The paper's counterfactual re-aggregation (section 4.1) leaves the affected tasks out. The same comparison serves for
 another reward column, or for one side of a loophole as the gold: what changes is the rows (`rows.leave_out`,
-`sides.take_sides`, or rows of the other column), and `reaggregate` holds the two against each other.
+`loophole_sides.take_sides`, or rows of the other column), and `reaggregate` holds the two against each other.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from itertools import combinations
 
 import attrs
 
-from multigold.stats.item_diagnostics import rank_correlation
 from multigold.stats.rates import Rate, success_rate
-from multigold.stats.rows import MISSING, Missing, Row, by_agent, check_option
+from multigold.stats.rows import MISSING, Missing, RunRow, by_agent, check_option
 
 
 @attrs.frozen(kw_only=True)
-class Move:
+class RankChange:
     """One agent before and after.
 
     Attributes:
@@ -63,17 +62,13 @@ class Reaggregation:
     Attributes:
         moves: Every agent, the best before first.
         leads: Every pair of agents with known rates, in the same order.
-        exchanged: Pairs that have changed places; ties do not count.
-        correlation: Kendall's tau-b of the two rankings; None if one of them is a single tie.
     """
 
-    moves: tuple[Move, ...]
+    moves: tuple[RankChange, ...]
     leads: tuple[Lead, ...]
-    exchanged: int
-    correlation: float | None
 
 
-def reaggregate(before: Iterable[Row], after: Iterable[Row], *, missing: Missing = "left_out") -> Reaggregation:
+def reaggregate(before: Iterable[RunRow], after: Iterable[RunRow], *, missing: Missing = "left_out") -> Reaggregation:
     """Hold the agents' rates and ranks under one set of rows against those under another.
 
     Args:
@@ -90,7 +85,7 @@ def reaggregate(before: Iterable[Row], after: Iterable[Row], *, missing: Missing
     old_ranks, new_ranks = _ranks(old), _ranks(new)
     nothing = Rate(successes=0, scored=0, missing=missing)
     moves = [
-        Move(
+        RankChange(
             agent=agent,
             before=old.get(agent, nothing),
             after=new.get(agent, nothing),
@@ -108,8 +103,6 @@ def reaggregate(before: Iterable[Row], after: Iterable[Row], *, missing: Missing
     return Reaggregation(
         moves=tuple(moves),
         leads=leads,
-        exchanged=sum(lead.before > 0 > lead.after for lead in leads),
-        correlation=rank_correlation([(a_old, a_new) for _, a_old, a_new in known]),
     )
 
 

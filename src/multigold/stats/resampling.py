@@ -24,7 +24,7 @@ import attrs
 
 from multigold.errors import CallError, MissingExtraError
 from multigold.stats.rates import BY, By, Interval, check_level
-from multigold.stats.rows import MISSING, Missing, Row, cells, check_option
+from multigold.stats.rows import MISSING, Missing, RunRow, cells, check_option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,9 +49,9 @@ class Units:
     Attributes:
         by: What a unit is.
         counts: `(total, size)` to the number of such units. For a success rate, a unit's total is its successes, its
-            size its trials. The figure is the sum of totals by the sum of sizes.
+            size its trials. The metric is the sum of totals by the sum of sizes.
         number: How many units there are.
-        value: The figure itself; None if there are no units.
+        value: The metric itself; None if there are no units.
     """
 
     by: By
@@ -70,7 +70,7 @@ class Units:
 
 
 def units(
-    rows: Iterable[Row],
+    rows: Iterable[RunRow],
     *,
     by: By = "tasks",
     missing: Missing = "left_out",
@@ -120,21 +120,21 @@ def units_of_counts(successes: int, of: int) -> Units:
 def units_of_totals(totals: Iterable[tuple[Fraction, int]]) -> Units:
     """Return units, one per task, from each task's total and size.
 
-    For the mean over tasks of any figure, such as pass^k or a variance, a task's total is the sum of its figures and
+    For the mean over tasks of any metric, such as pass^k or a variance, a task's total is the sum of its metrics and
     its size is how many there are.
     """
     return Units(by="tasks", counts=Counter(totals))
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:
-    """Return a generator for one figure.
+    """Return a generator for one metric.
 
-    Without names it is `numpy.random.default_rng(seed)`'s. With names, the stream depends on them too, so that a figure
-    keeps its interval whichever other figures are computed, and in whatever order.
+    Without names it is `numpy.random.default_rng(seed)`'s. With names, the stream depends on them too, so that a metric
+    keeps its interval whichever other metrics are computed, and in whatever order.
 
     Args:
         seed: The seed, 0 or more.
-        names: What the figure is called, such as agent, domain and stratum.
+        names: What the metric is called, such as agent, domain and stratum.
 
     Raises:
         CallError: The seed is negative.
@@ -153,7 +153,7 @@ def generator(seed: int, *names: str) -> np.random.Generator:
 def bootstrap_interval(
     sample: Units, rng: np.random.Generator, *, resamples: int = RESAMPLES, level: float = 0.95
 ) -> Interval | None:
-    """Return a percentile bootstrap interval of a figure; None if there are no units.
+    """Return a percentile bootstrap interval of a metric; None if there are no units.
 
     Args:
         sample: The units.
@@ -174,7 +174,7 @@ def bootstrap_interval(
 def bootstrap_gap(
     minuend: Units, subtrahend: Units, rng: np.random.Generator, *, resamples: int = RESAMPLES, level: float = 0.95
 ) -> Interval | None:
-    """Return a percentile bootstrap interval of the difference of two figures, `minuend - subtrahend`.
+    """Return a percentile bootstrap interval of the difference of two metrics, `minuend - subtrahend`.
 
     The two are resampled independently, each at its own size (the paper, appendix A.4), so they must share no task.
     None if one of them has no units.

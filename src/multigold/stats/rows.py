@@ -30,7 +30,7 @@ def _finite(_: object, __: object, value: float | None) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Row:
+class RunRow:
     """One run.
 
     Attributes:
@@ -42,7 +42,6 @@ class Row:
         stratum: The run's stratum.
         loopholes: Loopholes that the task exercises; empty if there are no sides to take.
         positions: For each loophole, the sides that the matched readings take, as in a verdict.
-        end_state: A name for the end state, such as a fingerprint; None if it is not known.
     """
 
     agent: str
@@ -53,7 +52,6 @@ class Row:
     stratum: str = ""
     loopholes: tuple[str, ...] = ()
     positions: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
-    end_state: str | None = None
 
     @property
     def name(self) -> str:
@@ -82,7 +80,7 @@ class Cell:
 
     agent: str
     task: str
-    rows: tuple[Row, ...] = ()
+    rows: tuple[RunRow, ...] = ()
     absent: int = 0
     successes: int = attrs.field(init=False)
     scored: int = attrs.field(init=False)
@@ -105,7 +103,7 @@ class Cell:
         return self.scored + (self.unscored + self.absent if missing == "failed" else 0)
 
 
-def cells(rows: Iterable[Row], *, planned: int | None = None, tasks: Iterable[str] = ()) -> tuple[Cell, ...]:
+def cells(rows: Iterable[RunRow], *, planned: int | None = None, tasks: Iterable[str] = ()) -> tuple[Cell, ...]:
     """Group runs by task and agent, in natural order of tasks, then by agent.
 
     Args:
@@ -113,7 +111,7 @@ def cells(rows: Iterable[Row], *, planned: int | None = None, tasks: Iterable[st
         planned: Trials that each agent was to make of each task; None takes, for each agent, the most that it made.
         tasks: Names of tasks that every agent should have run; those without a run become cells with none.
     """
-    groups: dict[tuple[str, str], list[Row]] = {}
+    groups: dict[tuple[str, str], list[RunRow]] = {}
     for row in rows:
         groups.setdefault((row.name, row.agent), []).append(row)
     most: dict[str, int] = {}
@@ -135,7 +133,7 @@ def cells(rows: Iterable[Row], *, planned: int | None = None, tasks: Iterable[st
 
 
 def cells_of_one_agent(
-    rows: Iterable[Row], *, planned: int | None = None, tasks: Iterable[str] = ()
+    rows: Iterable[RunRow], *, planned: int | None = None, tasks: Iterable[str] = ()
 ) -> tuple[Cell, ...]:
     """Group the runs of one agent by task.
 
@@ -146,21 +144,21 @@ def cells_of_one_agent(
     agents = sorted({cell.agent for cell in grid})
     if len(agents) > 1:
         raise CallError(
-            f"this figure is for one agent, and the rows are of {len(agents)}: {', '.join(agents[:5])}.",
+            f"this metric is for one agent, and the rows are of {len(agents)}: {', '.join(agents[:5])}.",
             remedy="Call it once for each agent.",
         )
     return grid
 
 
-def by_agent(rows: Iterable[Row]) -> dict[str, tuple[Row, ...]]:
+def by_agent(rows: Iterable[RunRow]) -> dict[str, tuple[RunRow, ...]]:
     """Group runs by agent, in order of the agents' names."""
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[RunRow]] = {}
     for row in rows:
         groups.setdefault(row.agent, []).append(row)
     return {agent: tuple(groups[agent]) for agent in sorted(groups)}
 
 
-def leave_out(rows: Iterable[Row], tasks: Iterable[str]) -> tuple[Row, ...]:
+def leave_out(rows: Iterable[RunRow], tasks: Iterable[str]) -> tuple[RunRow, ...]:
     """Return the rows of all other tasks."""
     names = frozenset(tasks)
     return tuple(row for row in rows if row.name not in names)
@@ -207,6 +205,6 @@ def plain(value: object) -> Json:
     raise BugError(f"a {type(value).__name__} has no place in a table of statistics.")
 
 
-def _within_cell(row: Row) -> tuple[Any, ...]:
+def _within_cell(row: RunRow) -> tuple[Any, ...]:
     reward = (row.reward is None, row.reward or 0.0)
-    return (row.trial, reward, row.end_state or "", sorted((k, sorted(v)) for k, v in row.positions.items()))
+    return (row.trial, reward, sorted((k, sorted(v)) for k, v in row.positions.items()))

@@ -1,10 +1,10 @@
 """Every statistic of a set of verdicts, as one flat list.
 
-A figure is a row: what it is, of whom, on what, its value, its interval, its numerator and denominator, and a note. The
+A metric is a row: what it is, of whom, on what, its value, its interval, its numerator and denominator, and a note. The
 same list is printed, written as JSON and CSV, and put into a data frame, so that no form says less than another. How
-each figure is defined, and from which source, stands with the functions of `multigold.stats` that compute it.
+each metric is defined, and from which source, stands with the functions of `multigold.stats` that compute it.
 
-    verdicts -> rows (one column of rewards) -> figures
+    verdicts -> rows (one column of rewards) -> metrics
 
 The functions named `_..._figures` below are the table of contents: each turns one part of `multigold.stats` into rows.
 """
@@ -12,6 +12,7 @@ The functions named `_..._figures` below are the table of contents: each turns o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TypeAlias
 
 import attrs
@@ -20,11 +21,12 @@ from multigold.errors import CallError
 from multigold.model.verdict import Verdict
 from multigold.state.canonical import Json
 from multigold.stats import item_diagnostics, loophole_sides, pass_at_k, resampling
-from multigold.stats.aggregation import Summary, reward
+from multigold.stats.aggregation import ReportBuilder, reward
+from multigold.stats.exact import exact_bootstrap_gap
 from multigold.stats.rates import By, Interval, Rate, success_rate, wilson_interval
 from multigold.stats.reaggregation import reaggregate
 from multigold.stats.resampling import RESAMPLES
-from multigold.stats.rows import MISSING, Missing, Row, by_agent, leave_out
+from multigold.stats.rows import MISSING, Missing, RunRow, by_agent, leave_out
 
 AFFECTED = ("affected", "loophole-affected")
 UNAFFECTED = ("free", "resolved", "other_version", "loophole-free")
@@ -32,27 +34,27 @@ UNAFFECTED = ("free", "resolved", "other_version", "loophole-free")
 
 
 @attrs.frozen(kw_only=True)
-class Figure:
-    """One figure.
+class Metric:
+    """One metric.
 
     Attributes:
-        figure: What it is, such as `success_rate` or `pass^k`.
+        metric: What it is, such as `success_rate` or `pass^k`.
         agent: Of whom; empty if it is of all agents.
         domain: On which domain.
         stratum: On which stratum; empty if it is on all.
         task: On which task; empty if it is on several.
         loophole: About which loophole; empty if about none.
-        part: Which part of the figure: how many trials, which side, over whom; empty if it has none.
-        value: The figure; None if it cannot be had.
+        part: Which part of the metric: how many trials, which side, over whom; empty if it has none.
+        value: The metric; None if it cannot be had.
         low: Lower end of its interval; None if it has none.
         high: Upper end.
-        numerator: What was counted; None if the figure is no ratio of counts.
+        numerator: What was counted; None if the metric is no ratio of counts.
         denominator: Of how many.
-        method: How the interval, or the figure, was found.
+        method: How the interval, or the metric, was found.
         note: What to know before quoting it.
     """
 
-    figure: str
+    metric: str
     agent: str = ""
     domain: str = ""
     stratum: str = ""
@@ -67,8 +69,8 @@ class Figure:
     method: str = ""
     note: str = ""
 
-    def within(self, interval: Interval | None) -> Figure:
-        """Return the figure with an interval; as it is where there is none."""
+    def within(self, interval: Interval | None) -> Metric:
+        """Return the metric with an interval; as it is where there is none."""
         if interval is None:
             return self
         method = f"{interval.method} by {interval.by}"
@@ -76,17 +78,17 @@ class Figure:
         return attrs.evolve(self, low=interval.low, high=interval.high, method=method, note=note)
 
     def to_json(self) -> dict[str, Json]:
-        """Return the figure as plain data."""
+        """Return the metric as plain data."""
         return attrs.asdict(self)
 
 
-FIELDS = tuple(field.name for field in attrs.fields(Figure))
+FIELDS = tuple(field.name for field in attrs.fields(Metric))
 """The columns, in the order in which they are written."""
 
 
 @attrs.frozen(kw_only=True)
-class Settings:
-    """How figures are computed.
+class MetricSettings:
+    """How metrics are computed.
 
     Attributes:
         column: The reward column.
@@ -105,14 +107,14 @@ class Settings:
     level: float = 0.95
 
     def described(self) -> str:
-        """Return the settings in a sentence, for print beside the figures."""
+        """Return the settings in a sentence, for print beside the metrics."""
         interval = f"{self.level:.0%} percentile bootstrap by {self.by}, {self.resamples} resamples, seed {self.seed}"
         return f"column {self.column}; {MISSING[self.missing]}; intervals: {interval if self.resamples else 'Wilson'}"
 
 
 def rows_of(
-    verdicts: Iterable[Verdict], column: str, summary: Summary, *, several_domains: bool = False
-) -> tuple[Row, ...]:
+    verdicts: Iterable[Verdict], column: str, summary: ReportBuilder, *, several_domains: bool = False
+) -> tuple[RunRow, ...]:
     """Return one row per verdict, with its reward in a column.
 
     Args:
@@ -125,7 +127,7 @@ def rows_of(
     verdicts = list(verdicts)
     several = several_domains or len({verdict.domain for verdict in verdicts}) > 1
     return tuple(
-        Row(
+        RunRow(
             agent=verdict.agent,
             task=verdict.task_id,
             trial=verdict.trial,
@@ -134,14 +136,13 @@ def rows_of(
             stratum=summary.stratum(verdict),
             loopholes=verdict.loopholes,
             positions=verdict.positions,
-            end_state=verdict.end_state or None,
         )
         for verdict in verdicts
     )
 
 
-def figures(rows: Sequence[Row], settings: Settings) -> tuple[Figure, ...]:
-    """Return every figure of some runs. Their order changes nothing.
+def metrics(rows: Sequence[RunRow], settings: MetricSettings) -> tuple[Metric, ...]:
+    """Return every metric of some runs. Their order changes nothing.
 
     Args:
         rows: The runs, of any agents and domains; see `rows_of`.
@@ -154,33 +155,33 @@ def figures(rows: Sequence[Row], settings: Settings) -> tuple[Figure, ...]:
     if not rows:
         raise CallError("there are no runs to count")
     return tuple(
-        attrs.evolve(figure, domain=figure.domain or domain)
+        attrs.evolve(metric, domain=metric.domain or domain)
         for domain in sorted({row.domain for row in rows})
         for part in PARTS.values()
-        for figure in part(tuple(row for row in rows if row.domain == domain), settings)
+        for metric in part(tuple(row for row in rows if row.domain == domain), settings)
     )
 
 
 # Rates and gaps
 
 
-def _rate_figures(rows: Sequence[Row], settings: Settings) -> Iterator[Figure]:
+def _rate_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Iterator[Metric]:
     for agent, own in by_agent(rows).items():
         for stratum, chosen in _strata(own).items():
             yield _rate(agent, stratum, chosen, settings)
 
 
-def _strata(rows: Sequence[Row]) -> dict[str, tuple[Row, ...]]:
+def _strata(rows: Sequence[RunRow]) -> dict[str, tuple[RunRow, ...]]:
     """Return all rows under the empty name, then the rows of each stratum."""
     names = sorted({row.stratum for row in rows})
     return {"": tuple(rows), **{name: tuple(row for row in rows if row.stratum == name) for name in names}}
 
 
-def _rate(agent: str, stratum: str, rows: Sequence[Row], settings: Settings) -> Figure:
+def _rate(agent: str, stratum: str, rows: Sequence[RunRow], settings: MetricSettings) -> Metric:
     counted = success_rate(rows, missing=settings.missing)
     interval = _interval_of(rows, settings, agent, stratum, counted)
-    return Figure(
-        figure="success_rate",
+    return Metric(
+        metric="success_rate",
         agent=agent,
         stratum=stratum,
         value=counted.value,
@@ -196,7 +197,9 @@ def _missing_note(rate: Rate) -> str:
     return f"{', '.join(parts)}, {'counted as failed' if rate.missing == 'failed' else 'left out'}" if parts else ""
 
 
-def _interval_of(rows: Sequence[Row], settings: Settings, agent: str, stratum: str, rate: Rate) -> Interval | None:
+def _interval_of(
+    rows: Sequence[RunRow], settings: MetricSettings, agent: str, stratum: str, rate: Rate
+) -> Interval | None:
     if not settings.resamples:
         return wilson_interval(rate.successes, rate.of, level=settings.level)
     sample = resampling.units(rows, by=settings.by, missing=settings.missing)
@@ -204,25 +207,29 @@ def _interval_of(rows: Sequence[Row], settings: Settings, agent: str, stratum: s
     return resampling.bootstrap_interval(sample, rng, resamples=settings.resamples, level=settings.level)
 
 
-def _gap_figures(rows: Sequence[Row], settings: Settings) -> Iterator[Figure]:
+def _gap_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Iterator[Metric]:
     for agent, own in by_agent(rows).items():
         free = tuple(row for row in own if row.stratum in UNAFFECTED)
         affected = tuple(row for row in own if row.stratum in AFFECTED)
         one, other = (success_rate(part, missing=settings.missing).value for part in (free, affected))
         if one is None or other is None:
             continue
-        yield Figure(
-            figure="gap",
+        yield Metric(
+            metric="gap",
             agent=agent,
             value=one - other,
             note="unaffected minus affected; see the report for how the affected tasks were selected",
         ).within(_gap_interval(free, affected, agent, settings))
 
 
-def _gap_interval(free: Sequence[Row], affected: Sequence[Row], agent: str, settings: Settings) -> Interval | None:
-    if not settings.resamples:
-        return None
+def _gap_interval(
+    free: Sequence[RunRow], affected: Sequence[RunRow], agent: str, settings: MetricSettings
+) -> Interval | None:
     one, other = (resampling.units(part, by=settings.by, missing=settings.missing) for part in (free, affected))
+    if not settings.resamples:
+        with suppress(CallError):  # tasks of different sizes, or too many of them: no exact interval is known
+            return exact_bootstrap_gap(one, other, level=settings.level)
+        return None
     rng = resampling.generator(settings.seed, "gap", agent)
     return resampling.bootstrap_gap(one, other, rng, resamples=settings.resamples, level=settings.level)
 
@@ -230,7 +237,7 @@ def _gap_interval(free: Sequence[Row], affected: Sequence[Row], agent: str, sett
 # Trials of one task
 
 
-def _repeat_figures(rows: Sequence[Row], settings: Settings) -> Iterator[Figure]:
+def _pass_k_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Iterator[Metric]:
     kinds = {
         "pass^k": pass_at_k.pass_hat_k,
         "pass@k": pass_at_k.pass_at_k,
@@ -239,18 +246,18 @@ def _repeat_figures(rows: Sequence[Row], settings: Settings) -> Iterator[Figure]
     for agent, own in by_agent(rows).items():
         for name, compute in kinds.items():
             for found in compute(own, missing=settings.missing):
-                yield Figure(
-                    figure=name,
+                yield Metric(
+                    metric=name,
                     agent=agent,
                     part=str(found.k),
                     value=found.value,
                     denominator=found.tasks,
                     method=f"missing trials {found.missing}",
-                    note=_repeat_note(found),
+                    note=_pass_k_note(found),
                 )
 
 
-def _repeat_note(found: pass_at_k.Repeated) -> str:
+def _pass_k_note(found: pass_at_k.PassK) -> str:
     parts = [found.note] if found.note else []
     if found.left_out:
         parts.append(f"too few trials on {len(found.left_out)} tasks: {', '.join(found.left_out)}")
@@ -259,13 +266,13 @@ def _repeat_note(found: pass_at_k.Repeated) -> str:
     return "; ".join(parts)
 
 
-def _spread_figures(rows: Sequence[Row], settings: Settings) -> Iterator[Figure]:  # noqa: ARG001  (one shape for all)
+def _variance_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Iterator[Metric]:  # noqa: ARG001  (one shape for all)
     for agent, own in {**by_agent(rows), "": tuple(rows)}.items():
         parts = _strata(own)
         for stratum, chosen in parts.items():
-            found = pass_at_k.spread(chosen)
-            yield Figure(
-                figure="trial_variance",
+            found = pass_at_k.trial_variance(chosen)
+            yield Metric(
+                metric="trial_variance",
                 agent=agent,
                 stratum=stratum,
                 value=found.value,
@@ -273,12 +280,13 @@ def _spread_figures(rows: Sequence[Row], settings: Settings) -> Iterator[Figure]
                 note=f"{found.flips} cells flip; {found.left_out} with fewer than two scored trials left out",
             )
         affected, free = (
-            pass_at_k.spread(tuple(row for row in own if row.stratum in names)) for names in (AFFECTED, UNAFFECTED)
+            pass_at_k.trial_variance(tuple(row for row in own if row.stratum in names))
+            for names in (AFFECTED, UNAFFECTED)
         )
-        yield Figure(
-            figure="trial_variance_ratio",
+        yield Metric(
+            metric="trial_variance_ratio",
             agent=agent,
-            value=pass_at_k.spread_ratio(affected, free),
+            value=pass_at_k.variance_ratio(affected, free),
             note="affected by unaffected",
         )
 
@@ -286,11 +294,11 @@ def _spread_figures(rows: Sequence[Row], settings: Settings) -> Iterator[Figure]
 # Sides of loopholes
 
 
-def _side_figures(rows: Sequence[Row], settings: Settings) -> Iterator[Figure]:  # noqa: ARG001
+def _side_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Iterator[Metric]:  # noqa: ARG001
     for counted in loophole_sides.side_counts(rows):
         for side, number in counted.counts.items():
-            yield Figure(
-                figure="side",
+            yield Metric(
+                metric="side",
                 agent=counted.agent,
                 loophole=counted.loophole,
                 part=side,
@@ -302,9 +310,13 @@ def _side_figures(rows: Sequence[Row], settings: Settings) -> Iterator[Figure]: 
             )
     for split in loophole_sides.splits(rows):
         agents = f"agents with known sides: {len(split.agents)}"
-        for name, value in (("split_score", split.score), ("agreement_between_agents", split.agreement)):
-            yield Figure(
-                figure=name,
+        for name, value in (
+            ("split_score", split.score),
+            ("split_score_adjusted", split.adjusted),
+            ("agreement_between_agents", split.agreement),
+        ):
+            yield Metric(
+                metric=name,
                 loophole=split.loophole,
                 task=split.task,
                 value=value,
@@ -314,8 +326,8 @@ def _side_figures(rows: Sequence[Row], settings: Settings) -> Iterator[Figure]: 
     for agent, own in by_agent(rows).items():
         found = loophole_sides.coherent_rate(own)
         chosen = ", ".join(f"{loophole}: {side}" for loophole, side in found.sides.items())
-        yield Figure(
-            figure="coherent",
+        yield Metric(
+            metric="coherent",
             agent=agent,
             value=found.rate.value,
             numerator=found.rate.successes,
@@ -327,7 +339,7 @@ def _side_figures(rows: Sequence[Row], settings: Settings) -> Iterator[Figure]: 
 # What if
 
 
-def _counterfactual_figures(rows: Sequence[Row], settings: Settings) -> Iterator[Figure]:
+def _counterfactual_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Iterator[Metric]:
     affected = {row.name for row in rows if row.stratum in AFFECTED}
     conflicts = {row.name for row in rows if row.stratum == "conflict"}
     choices = {"without affected tasks": affected, "without affected and conflict tasks": affected | conflicts}
@@ -337,8 +349,8 @@ def _counterfactual_figures(rows: Sequence[Row], settings: Settings) -> Iterator
         found = reaggregate(rows, leave_out(rows, tasks), missing=settings.missing)
         for move in found.moves:
             ranks = f"rank {move.rank_before} before, {move.rank_after} after"
-            yield Figure(
-                figure=f"success_rate {label}",
+            yield Metric(
+                metric=f"success_rate {label}",
                 agent=move.agent,
                 value=move.after.value,
                 numerator=move.after.successes,
@@ -346,8 +358,8 @@ def _counterfactual_figures(rows: Sequence[Row], settings: Settings) -> Iterator
                 note=ranks,
             )
         for lead in found.leads:
-            yield Figure(
-                figure=f"lead {label}",
+            yield Metric(
+                metric=f"lead {label}",
                 agent=lead.leader,
                 part=f"over {lead.other}",
                 value=lead.after,
@@ -355,28 +367,29 @@ def _counterfactual_figures(rows: Sequence[Row], settings: Settings) -> Iterator
             )
 
 
-def _suspicion_figures(rows: Sequence[Row], settings: Settings) -> Iterator[Figure]:  # noqa: ARG001
-    for found in item_diagnostics.suspicions(rows):
-        if found.signs:
-            yield Figure(
-                figure="suspicion",
+def _diagnostic_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Iterator[Metric]:  # noqa: ARG001
+    for found in item_diagnostics.diagnose_items(rows):
+        if found.flags:
+            yield Metric(
+                metric="item_diagnostics",
                 task=found.task,
                 value=found.correlation,
                 numerator=found.successes,
                 denominator=found.runs,
-                note=f"{', '.join(found.signs)}; {found.in_end_state} failed runs share an end state",
+                note=", ".join(found.flags)
+                + ("" if found.variance is None else f"; trial variance {found.variance:.4f}"),
             )
 
 
-Part: TypeAlias = Callable[[Sequence[Row], Settings], Iterable[Figure]]
+Part: TypeAlias = Callable[[Sequence[RunRow], MetricSettings], Iterable[Metric]]
 
 PARTS: Mapping[str, Part] = {
-    "rates": _rate_figures,
-    "gap": _gap_figures,
-    "repeats": _repeat_figures,
-    "spread": _spread_figures,
-    "sides": _side_figures,
-    "counterfactual": _counterfactual_figures,
-    "suspicion": _suspicion_figures,
+    "rates": _rate_metrics,
+    "gap": _gap_metrics,
+    "pass_at_k": _pass_k_metrics,
+    "trial_variance": _variance_metrics,
+    "sides": _side_metrics,
+    "counterfactual": _counterfactual_metrics,
+    "item_diagnostics": _diagnostic_metrics,
 }
-"""Which figures there are, in the order in which they are shown."""
+"""Which metrics there are, in the order in which they are shown."""

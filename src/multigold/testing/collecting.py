@@ -15,8 +15,8 @@ from typing import Any, Final
 import attrs
 import pytest
 
-from multigold.audit.golds.scenes import Kin
-from multigold.audit.golds.sources import Setting, own_environments, texts_of
+from multigold.audit.golds.cases import ReadingMembership
+from multigold.audit.golds.targets import AuditSettings, own_environments, texts_of
 from multigold.catalogues.loading import CATALOGUE_FILE, TASKS_DIRECTORY, read_catalogue
 from multigold.environments.base import Environment
 from multigold.environments.replay import initial_state, replay, state_after_history
@@ -50,7 +50,7 @@ MAX_LISTED: Final = 10
 """Inert mutations listed in the summary without `-v`."""
 
 
-class Shelf:
+class SessionCache:
     """What collecting and running share: catalogues, environments, tasks; each loaded once, on first use.
 
     Args:
@@ -64,14 +64,14 @@ class Shelf:
         self._tasks: dict[Path, list[Task]] = {}
 
     @cached_property
-    def setting(self) -> Setting:
+    def settings(self) -> AuditSettings:
         """What the options say."""
         config = self.config
         places = (*config.getoption("--multigold-environment"), *config.getini("multigold_environments"))
         data_dir = config.getoption("--multigold-data-dir")
         here = config.invocation_params.dir
         named = [here / path for path in config.getoption("--multigold-tasks")]
-        return Setting(
+        return AuditSettings(
             environments=own_environments(_anchored(place, config) for place in places),
             data_dir=None if data_dir is None else here / data_dir,
             tasks=(*named, *config.getini("multigold_tasks")),
@@ -96,14 +96,14 @@ class Shelf:
         """
         if domain not in self._environments:
             given = self.config.hook.pytest_multigold_environment(domain=domain, config=self.config)
-            self._environments[domain] = given or self.setting.environment(domain)
+            self._environments[domain] = given or self.settings.environment(domain)
         return self._environments[domain]
 
     def task(self, directory: Path, gold_set: GoldSet) -> Task:
         """Return the task of a gold set: the first known one with a text that the set was written for."""
         catalogue = self.catalogue(directory)
         if directory not in self._tasks:
-            self._tasks[directory] = texts_of(catalogue, self.setting)
+            self._tasks[directory] = texts_of(catalogue, self.settings)
         texts = {text.fingerprint for text in gold_set.texts}
         known = (task for task in self._tasks[directory] if task.text_fingerprint() in texts)
         return next(known, None) or Task(gold_set.task_id, domain=catalogue.domain)
@@ -134,7 +134,7 @@ class GoldSetCollection:
                     f"{CATALOGUE_FILE} and a {TASKS_DIRECTORY}/<id>.json per task."
                 )
         self.directories = list(directories)
-        self.shelf = Shelf(config)
+        self.cache = SessionCache(config)
         self.reports: list[pytest.TestReport] = []
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -145,7 +145,7 @@ class GoldSetCollection:
             return None
         if not (catalogue / CATALOGUE_FILE).is_file():
             return None
-        return GoldSetFile.from_parent(parent, path=file_path, shelf=self.shelf)
+        return GoldSetFile.from_parent(parent, path=file_path, cache=self.cache)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep what an item knew of its outcome."""
@@ -167,9 +167,9 @@ def _catalogues_in(directory: Path) -> bool:
 class GoldSetFile(pytest.File):
     """A gold set: the laws of each of its readings, and those of the set."""
 
-    def __init__(self, *, shelf: Shelf, **more: Any) -> None:
+    def __init__(self, *, cache: SessionCache, **more: Any) -> None:
         super().__init__(**more)
-        self.shelf = shelf
+        self.cache = cache
         self.directory = self.path.parent.parent
         self.add_marker("multigold")
 
@@ -181,18 +181,18 @@ class GoldSetFile(pytest.File):
             GoldSetError: If the catalogue has faults.
         """
         name = self.path.relative_to(self.directory).as_posix()
-        catalogue = self.shelf.catalogue(self.directory)
+        catalogue = self.cache.catalogue(self.directory)
         return next(gold_set for gold_set in catalogue if gold_set.source in (name, f"{TASKS_DIRECTORY}/{name}"))
 
     @cached_property
     def task(self) -> Task:
         """The task of the gold set."""
-        return self.shelf.task(self.directory, self.gold_set)
+        return self.cache.task(self.directory, self.gold_set)
 
     @cached_property
     def environment(self) -> Environment:
         """The environment in which the gold set is replayed."""
-        return self.shelf.environment(self.shelf.catalogue(self.directory).domain)
+        return self.cache.environment(self.cache.catalogue(self.directory).domain)
 
     @cached_property
     def start(self) -> EndState:
@@ -253,8 +253,8 @@ class LawItem(pytest.Item):
             raise
         except DataError as error:
             pytest.skip(str(error))
-        trial = Trial(item=self, environment=environment, start=self.file.start, task=self.file.task)
-        known.update((READING_LAWS[self.name] if self.reading else _distinct)(trial) or {})
+        subject = LawSubject(item=self, environment=environment, start=self.file.start, task=self.file.task)
+        known.update((READING_LAWS[self.name] if self.reading else _distinct)(subject) or {})
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Show a broken law, or what is wrong with the gold set, as a sentence and not as a traceback."""
@@ -273,7 +273,7 @@ class LawItem(pytest.Item):
 
 
 @attrs.frozen(kw_only=True, eq=False, slots=False)
-class Trial:
+class LawSubject:
     """What a law is tried on.
 
     Attributes:
@@ -316,47 +316,52 @@ class Trial:
         return golds[:most]
 
 
-def _matches_itself(trial: Trial) -> None:
-    trial.golds()
-    assert_gold_matches_itself(trial.task, trial.gold_set, trial.environment, reading=trial.reading.id)
+def _matches_itself(subject: LawSubject) -> None:
+    subject.golds()
+    assert_gold_matches_itself(subject.task, subject.gold_set, subject.environment, reading=subject.reading.id)
 
 
-def _mutations(trial: Trial) -> dict[str, Any]:
-    golds = trial.golds(MAX_MEMBERS)
+def _mutations(subject: LawSubject) -> dict[str, Any]:
+    golds = subject.golds(MAX_MEMBERS)
     report = assert_mutations_do_not_match(
-        trial.task, trial.gold_set, trial.environment, reading=trial.reading.id, golds_tried=golds, runs=trial.runs
+        subject.task,
+        subject.gold_set,
+        subject.environment,
+        reading=subject.reading.id,
+        golds_tried=golds,
+        runs=subject.runs,
     )
     counts = {"tried": report.tried, "refused": report.refused, "admitted": len(report.admitted)}
     return {**counts, "inert": list(report.inert)}
 
 
-def _deterministic(trial: Trial) -> None:
-    for calls in trial.golds(MAX_MEMBERS):
-        assert_replay_deterministic(trial.environment, calls, initial=trial.start, runs=trial.runs)
+def _deterministic(subject: LawSubject) -> None:
+    for calls in subject.golds(MAX_MEMBERS):
+        assert_replay_deterministic(subject.environment, calls, initial=subject.start, runs=subject.runs)
 
 
-def _reads(trial: Trial) -> None:
-    for calls in trial.golds(MAX_MEMBERS):
-        assert_reads_change_nothing(trial.environment, calls, initial=trial.start, runs=trial.runs)
+def _reads(subject: LawSubject) -> None:
+    for calls in subject.golds(MAX_MEMBERS):
+        assert_reads_change_nothing(subject.environment, calls, initial=subject.start, runs=subject.runs)
 
 
-def _untouched(trial: Trial) -> None:
-    for calls in trial.golds(MAX_MEMBERS):
-        assert_initial_state_untouched(trial.environment, calls, initial=trial.start, runs=1)
+def _untouched(subject: LawSubject) -> None:
+    for calls in subject.golds(MAX_MEMBERS):
+        assert_initial_state_untouched(subject.environment, calls, initial=subject.start, runs=1)
 
 
-def _order(trial: Trial) -> None:
-    config = trial.item.config
+def _order(subject: LawSubject) -> None:
+    config = subject.item.config
     names = config.getoption("--multigold-equivalence")
-    kin = Kin(trial.reading, trial.task)
-    for calls in trial.golds(MAX_MEMBERS):
+    membership = ReadingMembership(subject.reading, subject.task)
+    for calls in subject.golds(MAX_MEMBERS):
         try:
             assert_order_independent(
-                trial.environment,
+                subject.environment,
                 calls,
                 equivalences=names,
-                admits=lambda state: kin.admits(state, trial.environment),
-                initial=trial.start,
+                admits=lambda state: membership.admits(state, subject.environment),
+                initial=subject.start,
             )
         except LawError as error:
             if config.getoption("--multigold-strict-order"):
@@ -364,17 +369,17 @@ def _order(trial: Trial) -> None:
             pytest.xfail(f"the order of the writes matters: {error.detail}")
 
 
-def _gated(trial: Trial) -> None:
-    assert_gated(trial.task, trial.gold_set, trial.environment, reading=trial.reading.id)
+def _gated(subject: LawSubject) -> None:
+    assert_gated(subject.task, subject.gold_set, subject.environment, reading=subject.reading.id)
 
 
-def _distinct(trial: Trial) -> None:
-    gold_set = trial.gold_set
+def _distinct(subject: LawSubject) -> None:
+    gold_set = subject.gold_set
     for selected in [gold_set.select(text) for text in gold_set.texts] or [gold_set]:
-        assert_readings_distinct(trial.task, selected, trial.environment)
+        assert_readings_distinct(subject.task, selected, subject.environment)
 
 
-READING_LAWS: Final[Mapping[str, Callable[[Trial], dict[str, Any] | None]]] = {
+READING_LAWS: Final[Mapping[str, Callable[[LawSubject], dict[str, Any] | None]]] = {
     "gold_matches_itself": _matches_itself,
     "mutations_do_not_match": _mutations,
     "replay_deterministic": _deterministic,

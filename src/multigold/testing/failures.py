@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from multigold.environments.replay import Outcome
+from multigold.environments.replay import StepOutcome
 from multigold.model.task import ToolCall
 from multigold.state.canonical import Json
 from multigold.state.delta import Delta
@@ -75,7 +75,7 @@ def value_text(value: Json) -> str:
     return text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}..."
 
 
-def outcome_text(outcome: Outcome) -> str:
+def outcome_text(outcome: StepOutcome) -> str:
     """Return what came of a call, in a few words."""
     if outcome.refusal is not None:
         return f"refused ({outcome.refusal.kind}: {printable(outcome.refusal.message)})"

@@ -41,7 +41,7 @@ def members_of(reading: Reading, where: str = "") -> Iterator[tuple[str, tuple[T
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class _Ground:
+class _TaskUnderTest:
     """Where the golds of one task are tried.
 
     Attributes:
@@ -79,11 +79,11 @@ class _Ground:
                         yield reading.id, label, calls
 
 
-def _ground(task: Task, golds: GoldSet | None, environment: Environment) -> _Ground:
+def _under_test(task: Task, golds: GoldSet | None, environment: Environment) -> _TaskUnderTest:
     selected = golds if golds is None or golds.text is not None else golds.for_text(task.text_fingerprint())
     compiled = compile_golds(task, selected or golds, environment)
     talk = task.initial_state.get("message_history") if isinstance(task.initial_state, dict) else None
-    return _Ground(
+    return _TaskUnderTest(
         task=task,
         compiled=compiled,
         environment=environment,
@@ -107,9 +107,9 @@ def assert_gold_matches_itself(
         LawError: If the law does not hold.
         GoldSetError: If the gold set itself is wrong: a call fails.
     """
-    ground = _ground(task, golds, environment)
-    for member_of, label, calls in ground.golds(reading):
-        verdict = ground.judge(calls)
+    under_test = _under_test(task, golds, environment)
+    for member_of, label, calls in under_test.golds(reading):
+        verdict = under_test.judge(calls)
         if not any(match.reading == member_of and not match.equivalences for match in verdict.matches):
             detail = f"{_named(member_of, label)} is not matched"
             delta = next((c.delta for c in verdict.comparisons if c.reading == member_of), None)
@@ -171,34 +171,34 @@ def assert_mutations_do_not_match(
         LawError: If the law does not hold.
         GoldSetError: If the gold set itself is wrong: a call fails.
     """
-    ground = _ground(task, golds, environment)
-    trial = _MutationTrial(ground, scorer)
-    for calls in golds_tried or [calls for _, _, calls in ground.golds(reading)]:
-        check = trial.check_of(calls)
+    under_test = _under_test(task, golds, environment)
+    subject = _MutationSearch(under_test, scorer)
+    for calls in golds_tried or [calls for _, _, calls in under_test.golds(reading)]:
+        check = subject.check_of(calls)
         for mutation in simple_mutations(environment, calls):
             check(mutation)
-        repertoire = Repertoire(environment, ground.begun, (*calls, *examples))
+        repertoire = Repertoire(environment, under_test.begun, (*calls, *examples))
         search(drawn_mutations(repertoire, calls), check, runs=runs, seed=seed)
-    return trial.report
+    return subject.report
 
 
-class _MutationTrial:
+class _MutationSearch:
     """Tries mutations and keeps the report."""
 
-    def __init__(self, ground: _Ground, scorer: Callable[[Sequence[ToolCall]], bool] | None) -> None:
-        self.ground = ground
-        self.scorer = scorer or (lambda calls: bool(ground.judge(calls).matches))
+    def __init__(self, under_test: _TaskUnderTest, scorer: Callable[[Sequence[ToolCall]], bool] | None) -> None:
+        self.under_test = under_test
+        self.scorer = scorer or (lambda calls: bool(under_test.judge(calls).matches))
         self.report = MutationReport()
 
     def check_of(self, calls: Sequence[ToolCall]) -> Callable[[Mutation], None]:
         """Return the check of one gold's mutations."""
-        done = self.ground.replay(calls)
-        end = self.ground.compiled.candidate(done.end_state).state
+        done = self.under_test.replay(calls)
+        end = self.under_test.compiled.candidate(done.end_state).state
         return lambda mutation: self._try(mutation, end, len(done.refusals))
 
     def _try(self, mutation: Mutation, end: EndState, refusals: int) -> None:
-        done = self.ground.replay(mutation.calls)
-        state = self.ground.compiled.candidate(done.end_state).state
+        done = self.under_test.replay(mutation.calls)
+        state = self.under_test.compiled.candidate(done.end_state).state
         inert = not diff(end, state)
         admitting = () if inert else self._admitting(state)
         self._note(mutation, inert, admitting, len(done.refusals) > refusals)
@@ -208,13 +208,13 @@ class _MutationTrial:
 
     def _admitting(self, state: EndState) -> tuple[str, ...]:
         """Return the readings that admit a state, by looking at states and open forms and not at a verdict."""
-        readings = self.ground.compiled.readings
+        readings = self.under_test.compiled.readings
         return tuple(admitted.reading.id for admitted in readings if self._admits(admitted, state))
 
     def _admits(self, admitted: Admitted, state: EndState) -> bool:
         if any(not diff(member.state, state) for member in admitted.members):
             return True
-        initial = self.ground.compiled.initial
+        initial = self.under_test.compiled.initial
         changes = diff(initial, state)
         return any(not any(form.faults(initial, state, changes)) for form in admitted.open_forms)
 

@@ -13,7 +13,7 @@ import attrs
 from hypothesis import strategies as st
 
 from multigold.audit.golds.orders import is_write, rearranged
-from multigold.audit.golds.value_index import Vocabulary
+from multigold.audit.golds.value_index import ValueIndex
 from multigold.environments.base import Drafts, Environment
 from multigold.environments.replay import step
 from multigold.environments.tools import Tool
@@ -107,11 +107,11 @@ def _idle_call(draw: st.DrawFn, repertoire: Repertoire, drafts: Drafts) -> ToolC
         return draw_call(draw, repertoire, reads)
     call = draw_broken(draw, repertoire, repertoire.tools()) if repertoire.tools() else ToolCall("nowhere")
     before = drafts.freeze()
-    trial = Drafts(before)
-    outcome = step(environment, trial, call)
+    subject = Drafts(before)
+    outcome = step(environment, subject, call)
     if outcome.refusal is None and is_write(environment, call):
         return None
-    return None if diff(before, trial.freeze()) else call
+    return None if diff(before, subject.freeze()) else call
 
 
 # Another order
@@ -217,11 +217,11 @@ def _altered(draw: st.DrawFn, value: Json, tool: Tool, name: str, repertoire: Re
         return shorter, f"item {_place(item)}left out, {value_text(gone)}"
     old = _at(value, path)
     leaf = next((str(part) for part in reversed(path) if isinstance(part, str)), name)
-    new = _draw_other(draw, old, tool, leaf, repertoire, [repertoire.index.vocabulary, *_near(repertoire, value)])
+    new = _draw_other(draw, old, tool, leaf, repertoire, [repertoire.index.value_index, *_near(repertoire, value)])
     return _replaced(value, path, new), f"{_place(path)}{value_text(old)} -> {value_text(new)}"
 
 
-def _near(repertoire: Repertoire, value: Json) -> list[Vocabulary]:
+def _near(repertoire: Repertoire, value: Json) -> list[ValueIndex]:
     near = repertoire.near(value)
     return [] if near is None else [near]
 

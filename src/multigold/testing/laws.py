@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hypothesis import strategies as st
 
 from multigold.environments.base import Drafts, Environment
-from multigold.environments.replay import Outcome, Replay, replay, step
+from multigold.environments.replay import Replay, StepOutcome, replay, step
 from multigold.model.task import ToolCall, without_nulls
 from multigold.state.canonical import Json, clone, same
 from multigold.state.database import WHOLE, Database, EndState
@@ -78,7 +78,7 @@ def _same_replays(law: str, first: Replay, again: Replay, names: tuple[str, str]
         raise LawError(LAWS[law], f"the end state {names[0]} is not that {names[1]}", calls=calls, delta=delta)
 
 
-def same_outcome(one: Outcome, other: Outcome, *, observations: bool = True) -> bool:
+def same_outcome(one: StepOutcome, other: StepOutcome, *, observations: bool = True) -> bool:
     """Tell whether two calls came to the same: the same answer, nulls aside, or the same kind of refusal.
 
     Args:

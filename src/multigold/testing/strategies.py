@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from hypothesis import strategies as st
 
-from multigold.audit.golds.value_index import Vocabulary, changed_entities, collect, index_of
+from multigold.audit.golds.value_index import ValueIndex, changed_entities, collect, index_of
 from multigold.environments.base import Drafts, Environment
 from multigold.environments.replay import step
 from multigold.environments.tools import Tool, ToolFunction, ToolKind
@@ -28,8 +28,8 @@ from multigold.state.database import EndState
 
 ALL_KINDS: Final[tuple[ToolKind, ...]] = ("write", "read", "generic")
 
-Layers: TypeAlias = Sequence[Vocabulary]
-"""Vocabularies to take a value from; one that stands there twice is taken twice as often."""
+Layers: TypeAlias = Sequence[ValueIndex]
+"""Indexes to take a value from; one that is listed twice is drawn twice as often."""
 
 _ODD: Final[tuple[Json, ...]] = (None, -1, "nowhere", [], {}, True, 1.5, [None], "")
 """What an argument of the wrong kind may be."""
@@ -75,12 +75,12 @@ class Repertoire:
         calls = (call for (name, _), kept in self._examples.items() if name == tool.name for call in kept)
         return [call.arguments[parameter] for call in calls if call.arguments and parameter in call.arguments]
 
-    def near(self, anchor: Json) -> Vocabulary | None:
-        """Return the vocabulary of the records around an id; None for what is no id."""
+    def near(self, anchor: Json) -> ValueIndex | None:
+        """Return the values of the records around an id; None if it is not an id."""
         return self.index.near(anchor) if isinstance(anchor, str) and anchor in self.index.by_id else None
 
-    def changed(self, state: EndState) -> Vocabulary | None:
-        """Return the vocabulary of the records that differ from the start; None if none does."""
+    def changed(self, state: EndState) -> ValueIndex | None:
+        """Return the values of the records that differ from the start; None if none differs."""
         found = list(changed_entities(self.initial, state))
         return collect(found) if found else None
 
@@ -129,7 +129,7 @@ def _plausible(repertoire: Repertoire, kinds: Sequence[ToolKind] = ALL_KINDS) ->
 
 
 def draw_call(
-    draw: st.DrawFn, repertoire: Repertoire, tools: Sequence[tuple[Tool, Requestor]], changed: Vocabulary | None = None
+    draw: st.DrawFn, repertoire: Repertoire, tools: Sequence[tuple[Tool, Requestor]], changed: ValueIndex | None = None
 ) -> ToolCall:
     """Draw a call of one of some tools: from scratch, or an example call with at most one argument exchanged.
 
@@ -137,11 +137,11 @@ def draw_call(
         draw: Hypothesis' draw.
         repertoire: What calls are made of.
         tools: The tools, each with who calls it.
-        changed: The vocabulary of what earlier calls changed; None if nothing did.
+        changed: The values that earlier calls left; None if they changed nothing.
     """
     tool, requestor = draw(st.sampled_from(tools))
     # What is always there comes first, so that a call stays the same when an earlier one is shrunk away.
-    layers = [repertoire.index.vocabulary, *([changed] * 2 if changed else [])]
+    layers = [repertoire.index.value_index, *([changed] * 2 if changed else [])]
     shown = repertoire.examples(tool, requestor)
     copy: bool = draw(st.booleans()) if shown else False
     if copy:
@@ -182,7 +182,7 @@ def draw_argument(draw: st.DrawFn, tool: Tool, name: str, repertoire: Repertoire
     closed = _closed(hint)
     if closed is not None:
         return draw(closed)
-    sources = [found for vocabulary in layers if (found := repertoire.source(vocabulary, name, hint)) is not None]
+    sources = [found for value_index in layers if (found := repertoire.source(value_index, name, hint)) is not None]
     shown = repertoire.example_values(tool, name)
     chosen = draw(st.integers(0, max(0, len(sources) + bool(shown) - 1)))
     if chosen < len(sources):
@@ -208,9 +208,9 @@ def _closed(hint: Any) -> st.SearchStrategy[Json] | None:
     return st.booleans() if hint is bool else None
 
 
-def _source(vocabulary: Vocabulary, name: str, hint: Any) -> st.SearchStrategy[Json] | None:
-    """Return the strategy for the values of a vocabulary that fit a parameter; None if there are none."""
-    fit = vocabulary.fitting(name)
+def _source(value_index: ValueIndex, name: str, hint: Any) -> st.SearchStrategy[Json] | None:
+    """Return the strategy for the indexed values that fit a parameter; None if there are none."""
+    fit = value_index.fitting(name)
     many = fit.many or _wants_list(hint)
     values = fit.values if many or hint is Any else [value for value in fit.values if _is_of(value, hint)]
     if not values:
@@ -272,7 +272,9 @@ def varied(draw: st.DrawFn, value: Json, layers: Layers, name: str = "") -> Json
         return {key: varied(draw, item, layers, key) for key, item in value.items()}
     if isinstance(value, list):
         return [varied(draw, item, layers, name) for item in value]
-    others = [fit for vocabulary in layers if (fit := vocabulary.fitting(name)).values and not fit.many] if name else []
+    others = (
+        [fit for value_index in layers if (fit := value_index.fitting(name)).values and not fit.many] if name else []
+    )
     exchange: bool = draw(st.booleans()) if others else False
     if exchange:
         return clone(draw(st.sampled_from(others[draw(st.integers(0, len(others) - 1))].values)))
@@ -290,7 +292,7 @@ def _broken(repertoire: Repertoire) -> st.SearchStrategy[ToolCall]:
 
 
 def draw_broken(
-    draw: st.DrawFn, repertoire: Repertoire, tools: Sequence[tuple[Tool, Requestor]], changed: Vocabulary | None = None
+    draw: st.DrawFn, repertoire: Repertoire, tools: Sequence[tuple[Tool, Requestor]], changed: ValueIndex | None = None
 ) -> ToolCall:
     """Draw a call that something is wrong with; the arguments are those of `draw_call`."""
     call = draw_call(draw, repertoire, tools, changed)
@@ -364,7 +366,7 @@ def _sequence(
     # First how many, then each in a draw of its own: Hypothesis can then take out any one of them at once.
     drafts = Drafts(repertoire.initial)
     calls: list[ToolCall] = []
-    changed: Vocabulary | None = None
+    changed: ValueIndex | None = None
     for _ in range(draw(st.integers(0, max_size))):
         call = draw(_next_call(repertoire, tools, broken, calls, changed))
         calls.append(call)
@@ -385,7 +387,7 @@ def _next_call(
     tools: Sequence[tuple[Tool, Requestor]],
     broken: bool,
     earlier: Sequence[ToolCall],
-    changed: Vocabulary | None,
+    changed: ValueIndex | None,
 ) -> ToolCall:
     how = draw(_HOW)
     if how == "again" and earlier:

@@ -1,7 +1,7 @@
 """The audit of golds: which of them are broken, unreachable, vacuous, or hang on the order of calls.
 
 A gold can be replayed, and then a good deal can be said of it without any reading of the policy. Each kind of fault
-has a code and a check, a function from a gold in its scene to findings (`gold_checks.CHECKS`).
+has a code and a check, a function from a gold in its case to findings (`checks.CHECKS`).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import attrs
 
 from multigold._version import __version__
-from multigold.audit.findings import Finding, Key, Sorted, counts_by_code, finding_json, key_of
-from multigold.audit.golds.checks import CHECKS, CODES, Check
-from multigold.audit.golds.scenes import Gold, Scene
+from multigold.audit.findings import BaselineComparison, Finding, FindingKey, counts_by_code, finding_json, key_of
+from multigold.audit.golds.cases import Gold, GoldCase
+from multigold.audit.golds.checks import CHECKS, CODES, GoldCheck
 from multigold.audit.golds.value_index import index_of
 from multigold.environments.base import Environment
 from multigold.environments.replay import initial_state, state_after_history
@@ -25,7 +25,7 @@ SCHEMA = "multigold/audit-golds/1"
 
 
 @attrs.frozen(kw_only=True)
-class Audit:
+class GoldAudit:
     """What an audit of golds found.
 
     Attributes:
@@ -39,13 +39,13 @@ class Audit:
     findings: tuple[Finding, ...]
 
     @classmethod
-    def join(cls, audits: Sequence[Audit]) -> Audit:
+    def join(cls, audits: Sequence[GoldAudit]) -> GoldAudit:
         """Return several audits as one."""
         findings = tuple(finding for audit in audits for finding in audit.findings)
         return cls(golds=sum(a.golds for a in audits), tasks=sum(a.tasks for a in audits), findings=findings)
 
 
-def audit_golds(golds: Iterable[Gold], environment: Environment, *, codes: Collection[str] = ()) -> Audit:
+def audit_golds(golds: Iterable[Gold], environment: Environment, *, codes: Collection[str] = ()) -> GoldAudit:
     """Audit golds.
 
     Args:
@@ -60,7 +60,7 @@ def audit_golds(golds: Iterable[Gold], environment: Environment, *, codes: Colle
     if unknown:
         raise CallError(f"this audit has no code {unknown[0]!r}", remedy=f"There are: {', '.join(CODES)}.")
     checks = [check for check, given in CHECKS.items() if not codes or not given.isdisjoint(codes)]
-    findings: dict[Key, Finding] = {}
+    findings: dict[FindingKey, Finding] = {}
     count, tasks = 0, set()
     for gold in golds:
         count += 1
@@ -68,10 +68,10 @@ def audit_golds(golds: Iterable[Gold], environment: Environment, *, codes: Colle
         for finding in findings_of(gold, environment, checks):
             if not codes or finding.code in codes:
                 findings.setdefault(key_of(finding), finding)
-    return Audit(golds=count, tasks=len(tasks), findings=tuple(findings.values()))
+    return GoldAudit(golds=count, tasks=len(tasks), findings=tuple(findings.values()))
 
 
-def findings_of(gold: Gold, environment: Environment, checks: Iterable[Check]) -> Iterator[Finding]:
+def findings_of(gold: Gold, environment: Environment, checks: Iterable[GoldCheck]) -> Iterator[Finding]:
     """Yield what checks find in a gold; a task whose start or end cannot be set up is a finding itself."""
     task = gold.task
     try:
@@ -81,22 +81,22 @@ def findings_of(gold: Gold, environment: Environment, checks: Iterable[Check]) -
         sentence = f"the task cannot start: {error}"
         yield Finding(code="no-start", where=gold.where, task=task.id, sentence=sentence)
         return
-    scene = Scene(gold=gold, environment=environment, start=start, index=index_of(start))
+    case = GoldCase(gold=gold, environment=environment, start=start, index=index_of(start))
     try:
-        scene.end  # noqa: B018  a delta that does not fit the start is found here
+        case.end  # noqa: B018  a delta that does not fit the start is found here
     except MultigoldError as error:
-        yield scene.finding("no-end", f"the stated end state cannot be made: {error}")
+        yield case.finding("no-end", f"the stated end state cannot be made: {error}")
         return
     for check in checks:
-        yield from check(scene)
+        yield from check(case)
 
 
-def document(audit: Audit, found: Sorted, provenance: Mapping[str, Json]) -> dict[str, Json]:
+def document(audit: GoldAudit, found: BaselineComparison, provenance: Mapping[str, Json]) -> dict[str, Json]:
     """Return an audit as plain data that validates against `document_schema("golds")`.
 
     Args:
         audit: The audit.
-        found: Its findings, set against a baseline.
+        found: Its findings, compared with a baseline.
         provenance: What it was made with: environment, digests, names of files.
     """
     return {

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from multigold.audit.findings import Finding
+from multigold.audit.golds.cases import GoldCase
 from multigold.audit.golds.orders import OtherOrder, are_equivalent, differing_orders
 from multigold.audit.golds.reachability import unreachable_ids
-from multigold.audit.golds.scenes import Scene
 from multigold.audit.golds.value_index import strings
 from multigold.benchmark_data.releases import TaskVersion
 from multigold.environments.assertions import holds, shown
@@ -25,7 +25,7 @@ from multigold.state.equivalence import EQUIVALENCES
 MAX_EVIDENCE: Final = 20
 """Entries of a delta that a finding carries; the number of the rest is kept."""
 
-Check: TypeAlias = Callable[[Scene], Iterator[Finding]]
+GoldCheck: TypeAlias = Callable[[GoldCase], Iterator[Finding]]
 
 FREE_TEXT_WORDS: Final = 5
 """A string with at least so many words that stands nowhere else is somebody's own wording."""
@@ -36,23 +36,23 @@ _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 # Calls that fail
 
 
-def failing_calls(scene: Scene) -> Iterator[Finding]:
+def failing_calls(case: GoldCase) -> Iterator[Finding]:
     """A call of the gold that fails: the gold does not do what it says."""
-    if scene.gold.may_fail:
+    if case.gold.may_fail:
         return
-    for number, refusal in scene.replay.refusals:
-        call = scene.calls[number]
-        tool = scene.environment.tool(call.name, call.requestor)
+    for number, refusal in case.replay.refusals:
+        call = case.calls[number]
+        tool = case.environment.tool(call.name, call.requestor)
         kind = "unknown-tool" if tool is None else "write-raises" if tool.kind == "write" else "read-raises"
         ends = (
             "so the gold's end state lacks what it would have done"
             if kind == "write-raises"
             else "its end state is the same"
         )
-        yield scene.finding(
+        yield case.finding(
             kind,
             f"call {number} ({call.name}) fails on replay: {refusal.message}; {ends}",
-            level="error" if kind == "write-raises" or scene.gold.reading else "warning",
+            level="error" if kind == "write-raises" or case.gold.reading else "warning",
             place=f", call {number}",
             evidence={"calls": [call.to_json()], "refusal": refusal.message},
             remedy=_FAILING_REMEDIES[kind],
@@ -69,76 +69,76 @@ _FAILING_REMEDIES = {
 # Golds that change nothing
 
 
-def vacuous(scene: Scene) -> Iterator[Finding]:
+def vacuous(case: GoldCase) -> Iterator[Finding]:
     """A gold that ends in the initial state: an agent that does nothing passes the database check."""
-    if scene.delta:
+    if case.delta:
         return
-    reading = scene.gold.reading
+    reading = case.gold.reading
     if reading is None:
-        yield _vacuous_benchmark(scene)
+        yield _vacuous_benchmark(case)
     elif reading.evidence is None:
-        yield scene.finding(
+        yield case.finding(
             "vacuous",
             f"the reading {reading.id} ends in the initial state and asks for no evidence, so doing nothing matches it",
             remedy="Ask for evidence: at least one successful read of the record in question.",
         )
 
 
-def _vacuous_benchmark(scene: Scene) -> Finding:
-    basis = _basis(scene)
-    guards = _guards(scene, basis, scene.gold.version)
+def _vacuous_benchmark(case: GoldCase) -> Finding:
+    basis = _basis(case)
+    guards = _guards(case, basis, case.gold.version)
     caught = f"caught by {', '.join(guards)}" if guards else "nothing else in the reward catches it"
     scored = "" if "DB" in basis else "; the database is no factor of this task's reward"
-    return scene.finding(
+    return case.finding(
         "vacuous",
         f"the gold ends in the initial state, so doing nothing passes the database check; {caught}{scored}",
         level="note" if "DB" not in basis else "warning" if guards else "error",
-        evidence={"calls": [call.to_json() for call in scene.calls], "reward_basis": list(basis), "guards": guards},
+        evidence={"calls": [call.to_json() for call in case.calls], "reward_basis": list(basis), "guards": guards},
         remedy="Score evidence of the decision as well, such as a read of the record, or what must be said.",
     )
 
 
-def _basis(scene: Scene) -> Sequence[str]:
-    criteria = scene.gold.task.criteria
+def _basis(case: GoldCase) -> Sequence[str]:
+    criteria = case.gold.task.criteria
     return (criteria.reward_basis if criteria else None) or DEFAULT_BASIS
 
 
-def _guards(scene: Scene, basis: Sequence[str], version: TaskVersion | None) -> list[str]:
+def _guards(case: GoldCase, basis: Sequence[str], version: TaskVersion | None) -> list[str]:
     """Return the factors of the reward that a run which does nothing does not pass, in words."""
-    criteria = scene.gold.task.criteria
+    criteria = case.gold.task.criteria
     if criteria is None:
         return []
     notes = (version.assertions if version else None) or (None, None)
     told = {
         "COMMUNICATE": (len(criteria.communicate), "COMMUNICATE, {} to be said"),
         "NL_ASSERTION": (len(notes[0] or ()), "NL_ASSERTION, {} judged by a model"),
-        "ENV_ASSERTION": (_failing_assertions(scene), "ENV_ASSERTION, {} that the initial state fails"),
+        "ENV_ASSERTION": (_failing_assertions(case), "ENV_ASSERTION, {} that the initial state fails"),
         "ACTION": (len(criteria.actions or ()), "ACTION, {} to be made"),
     }
     return [told[factor][1].format(told[factor][0]) for factor in basis if factor in told and told[factor][0]]
 
 
-def _failing_assertions(scene: Scene) -> int:
+def _failing_assertions(case: GoldCase) -> int:
     """Return how many of the task's assertions the initial state fails; one that cannot be evaluated counts."""
-    return sum(holds(scene.environment, scene.start, assertion) is not True for assertion in _assertions(scene))
+    return sum(holds(case.environment, case.start, assertion) is not True for assertion in _assertions(case))
 
 
-def _assertions(scene: Scene) -> Sequence[Json]:
-    criteria = scene.gold.task.criteria
+def _assertions(case: GoldCase) -> Sequence[Json]:
+    criteria = case.gold.task.criteria
     return (criteria.env_assertions if criteria else None) or ()
 
 
-def failed_assertions(scene: Scene) -> Iterator[Finding]:
+def failed_assertions(case: GoldCase) -> Iterator[Finding]:
     """A benchmark's gold after which the benchmark's own assertions do not hold, even if an agent makes its calls."""
-    if scene.gold.reading is not None or not _assertions(scene):
+    if case.gold.reading is not None or not _assertions(case):
         return
-    end, environment = scene.synced_end, scene.environment
-    failed = [assertion for assertion in _assertions(scene) if holds(environment, end, assertion) is False]
+    end, environment = case.synced_end, case.environment
+    failed = [assertion for assertion in _assertions(case) if holds(environment, end, assertion) is False]
     if failed:
-        yield scene.finding(
+        yield case.finding(
             "assertion-fails",
             f"an agent that makes the gold's calls fails the task's own assertion {shown(failed[0])}",
-            evidence={"calls": [call.to_json() for call in scene.calls], "assertions": failed},
+            evidence={"calls": [call.to_json() for call in case.calls], "assertions": failed},
             remedy="Mend the gold or the assertion: nobody who follows this gold is rewarded.",
         )
 
@@ -146,25 +146,25 @@ def failed_assertions(scene: Scene) -> Iterator[Finding]:
 # The order of writes
 
 
-def order_dependent(scene: Scene) -> Iterator[Finding]:
+def order_dependent(case: GoldCase) -> Iterator[Finding]:
     """A gold whose writes end in another state when they are made in another order.
 
     An order is left out that ends in a state which the same reading admits as well.
     """
-    kin, environment = scene.gold.kin, scene.environment
+    membership, environment = case.gold.membership, case.environment
     orders = [
         order
-        for order in differing_orders(environment, scene.calls, initial=scene.start, synchronise=scene.synchronise)
-        if kin is None or not kin.admits(order.end_state, environment)
+        for order in differing_orders(environment, case.calls, initial=case.start, synchronise=case.synchronise)
+        if membership is None or not membership.admits(order.end_state, environment)
     ]
     if not orders:
         return
-    cures = _common_cure(orders, scene)
+    cures = _common_cure(orders, case)
     first = orders[0]
     cured = f"the same under {' + '.join(cures)}" if cures else "no equivalence makes them the same"
-    yield scene.finding(
+    yield case.finding(
         "order-dependent",
-        f"{_order_in_words(first, scene)} ends in another state ({len(first.delta)} fields); {cured}",
+        f"{_order_in_words(first, case)} ends in another state ({len(first.delta)} fields); {cured}",
         level="warning",
         evidence={"order": list(first.moved), "delta": _some(first.delta), "orders": len(orders), "cures": cures},
         remedy=(
@@ -175,41 +175,41 @@ def order_dependent(scene: Scene) -> Iterator[Finding]:
     )
 
 
-def _order_in_words(order: OtherOrder, scene: Scene) -> str:
-    named = [f"{number} ({scene.calls[number].name})" for number in order.moved]
+def _order_in_words(order: OtherOrder, case: GoldCase) -> str:
+    named = [f"{number} ({case.calls[number].name})" for number in order.moved]
     moved = [place for place, number in enumerate(order.moved) if number != sorted(order.moved)[place]]
     if len(moved) == 2:
         return f"with calls {named[moved[1]]} and {named[moved[0]]} exchanged it"
     return f"with the writes in the order {', '.join(named)} it"
 
 
-def _common_cure(orders: Sequence[OtherOrder], scene: Scene) -> list[str] | None:
+def _common_cure(orders: Sequence[OtherOrder], case: GoldCase) -> list[str] | None:
     """Return equivalences under which all orders end in the gold's state; None if there are none."""
     if any(order.cures is None for order in orders):
         return None
     names = [name for name in EQUIVALENCES if any(name in (order.cures or ()) for order in orders)]
-    same = (are_equivalent(scene.end, order.end_state, scene.start, scene.environment, names) for order in orders)
+    same = (are_equivalent(case.end, order.end_state, case.start, case.environment, names) for order in orders)
     return names if all(same) else None
 
 
 # Ids from nowhere
 
 
-def unreachable(scene: Scene) -> Iterator[Finding]:
+def unreachable(case: GoldCase) -> Iterator[Finding]:
     """A gold that uses an id which nothing can have shown before."""
-    if scene.gold.task.instructions is None:
+    if case.gold.task.instructions is None:
         return  # what the user says is not known, so neither is what an agent can know
     for miss in unreachable_ids(
-        scene.environment,
-        scene.gold.task,
-        scene.calls,
-        scene.start,
-        index=scene.index,
-        synchronise=scene.synchronise,
+        case.environment,
+        case.gold.task,
+        case.calls,
+        case.start,
+        index=case.index,
+        synchronise=case.synchronise,
     ):
-        call = scene.calls[miss.call]
+        call = case.calls[miss.call]
         there = "it is in the data" if miss.exists else "it does not exist at the start"
-        yield scene.finding(
+        yield case.finding(
             "unreachable-id",
             f"call {miss.call} ({call.name}) uses {miss.id!r} as {miss.argument}, which the user does not say and no "
             f"tool that could be called before shows; {there}",
@@ -222,13 +222,13 @@ def unreachable(scene: Scene) -> Iterator[Finding]:
 # Invariants
 
 
-def broken_invariants(scene: Scene) -> Iterator[Finding]:
+def broken_invariants(case: GoldCase) -> Iterator[Finding]:
     """A gold whose end state breaks an invariant of the environment; sides out of step are another check's matter."""
-    for name, invariant in scene.environment.invariants.items():
-        faults = list(_faults(invariant, scene))
+    for name, invariant in case.environment.invariants.items():
+        faults = list(_faults(invariant, case))
         if faults:
             more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-            yield scene.finding(
+            yield case.finding(
                 "invariant-broken",
                 f"the end state breaks {name}: {faults[0]}{more}",
                 place=f", invariant {name}",
@@ -237,9 +237,9 @@ def broken_invariants(scene: Scene) -> Iterator[Finding]:
             )
 
 
-def _faults(invariant: Invariant, scene: Scene) -> Iterator[str]:
+def _faults(invariant: Invariant, case: GoldCase) -> Iterator[str]:
     try:
-        yield from invariant(scene.settled(scene.start), scene.settled(scene.synced_end))
+        yield from invariant(case.settled(case.start), case.settled(case.synced_end))
     except Exception as error:  # written for states that tools make; whatever breaks it is no such state
         yield f"it cannot be evaluated ({type(error).__name__}: {error})"
 
@@ -247,17 +247,17 @@ def _faults(invariant: Invariant, scene: Scene) -> Iterator[str]:
 # Two sides
 
 
-def not_synchronised(scene: Scene) -> Iterator[Finding]:
+def not_synchronised(case: GoldCase) -> Iterator[Finding]:
     """A benchmark's gold that ends elsewhere when the two sides are brought in step, as they are for an agent."""
-    if scene.environment.synchronise is None or scene.gold.reading is not None:
+    if case.environment.synchronise is None or case.gold.reading is not None:
         return
-    delta = diff(scene.end, scene.settled(scene.synced_end))
+    delta = diff(case.end, case.settled(case.synced_end))
     if delta:
-        yield scene.finding(
+        yield case.finding(
             "not-synchronised",
             f"replayed as an agent's calls are, both sides brought in step after each, the gold ends in another state "
             f"({len(delta)} fields)",
-            level="error" if "DB" in _basis(scene) else "warning",
+            level="error" if "DB" in _basis(case) else "warning",
             evidence={"delta": _some(delta)},
             remedy="Synchronise after each call of the gold as well; an agent cannot reach this state.",
         )
@@ -266,21 +266,21 @@ def not_synchronised(scene: Scene) -> Iterator[Finding]:
 # Words that must be the same
 
 
-def literal_text(scene: Scene) -> Iterator[Finding]:
+def literal_text(case: GoldCase) -> Iterator[Finding]:
     """A call with somebody's own wording in it, which another call matches only word for word."""
-    for number, call in enumerate(scene.calls):
+    for number, call in enumerate(case.calls):
         for name, value in (call.arguments or {}).items():
-            if (call.compared is None or name in call.compared) and _is_wording(value, scene):
-                yield _literal_finding(scene, number, call, name, str(value))
+            if (call.compared is None or name in call.compared) and _is_wording(value, case):
+                yield _literal_finding(case, number, call, name, str(value))
 
 
-def _literal_finding(scene: Scene, number: int, call: ToolCall, name: str, text: str) -> Finding:
-    tool = scene.environment.tool(call.name, call.requestor)
+def _literal_finding(case: GoldCase, number: int, call: ToolCall, name: str, text: str) -> Finding:
+    tool = case.environment.tool(call.name, call.requestor)
     stored = tool is not None and tool.kind == "write"
-    scored = "ACTION" in _basis(scene)
+    scored = "ACTION" in _basis(case)
     where = "in the database" if stored else "in the check of calls"
     counts = "" if stored or scored else ", which is no factor of this task's reward"
-    return scene.finding(
+    return case.finding(
         "literal-text",
         f"call {number} ({call.name}) has a {name} in somebody's own words, which must be the same {where}{counts}",
         level="error" if stored or scored else "warning",
@@ -290,32 +290,32 @@ def _literal_finding(scene: Scene, number: int, call: ToolCall, name: str, text:
     )
 
 
-def _is_wording(value: Json, scene: Scene) -> bool:
+def _is_wording(value: Json, case: GoldCase) -> bool:
     if not isinstance(value, str) or len(_WORD.findall(value)) < FREE_TEXT_WORDS:
         return False
-    return all(value not in text for text in strings(scene.gold.task.instructions)) and not _is_data(value, scene)
+    return all(value not in text for text in strings(case.gold.task.instructions)) and not _is_data(value, case)
 
 
-def _is_data(value: str, scene: Scene) -> bool:
-    return any(value in values for values in scene.index.vocabulary.values.values())
+def _is_data(value: str, case: GoldCase) -> bool:
+    return any(value in values for values in case.index.value_index.values.values())
 
 
 # Other releases
 
 
-def contradicted(scene: Scene) -> Iterator[Finding]:
+def contradicted(case: GoldCase) -> Iterator[Finding]:
     """A gold that another release contradicts: the same text of the task, and another end state."""
-    task = scene.gold.task
-    for name, other in scene.gold.others.items():
+    task = case.gold.task
+    for name, other in case.gold.others.items():
         theirs = other.task
         if theirs.criteria is None or not theirs.criteria.states_gold:
             continue
         alike = task.initial_state == theirs.initial_state and same_wording(task.instructions, theirs.instructions)
         if not alike:
             continue
-        delta = diff(scene.end, benchmark_gold(theirs, scene.environment, scene.start).state)
+        delta = diff(case.end, benchmark_gold(theirs, case.environment, case.start).state)
         if delta:
-            yield scene.finding(
+            yield case.finding(
                 "contradicted",
                 f"{name} has the same text of this task and a gold that ends in another state ({len(delta)} fields)",
                 place=f", against {name}",
@@ -335,15 +335,15 @@ def _some(delta: Delta) -> dict[str, Json]:
     return {"changes": kept, "more": len(plain) - len(kept)}
 
 
-def members_left_out(scene: Scene) -> Iterator[Finding]:
+def members_left_out(case: GoldCase) -> Iterator[Finding]:
     """A reading with so many members that only the first were looked at."""
-    if scene.gold.left_out and scene.gold.reading is not None:
+    if case.gold.left_out and case.gold.reading is not None:
         yield Finding(
             code="members-left-out",
-            where=scene.gold.where.split(" (")[0],
-            task=scene.gold.task.id,
+            where=case.gold.where.split(" (")[0],
+            task=case.gold.task.id,
             level="note",
-            sentence=f"{scene.gold.left_out} more members of the reading {scene.gold.reading.id} were not looked at",
+            sentence=f"{case.gold.left_out} more members of the reading {case.gold.reading.id} were not looked at",
         )
 
 
@@ -365,7 +365,7 @@ CODES: Final[Mapping[str, str]] = {
 }
 """Every code that this audit gives, and what it means."""
 
-CHECKS: Final[Mapping[Check, frozenset[str]]] = {
+CHECKS: Final[Mapping[GoldCheck, frozenset[str]]] = {
     failing_calls: frozenset({"write-raises", "read-raises", "unknown-tool"}),
     vacuous: frozenset({"vacuous"}),
     order_dependent: frozenset({"order-dependent"}),

@@ -24,7 +24,7 @@ from multigold.scoring import compile_golds
 from multigold.state.canonical import Json
 from multigold.stats.rows import natural
 
-Kind: TypeAlias = Literal["one_release", "between_releases"]
+ContradictionKind: TypeAlias = Literal["one_release", "between_releases"]
 
 
 @attrs.frozen(kw_only=True)
@@ -53,7 +53,7 @@ class GoldPosition:
 
 
 @attrs.frozen(kw_only=True)
-class Stand:
+class GoldSides:
     """The golds of one task that take one side, in one release or several.
 
     Attributes:
@@ -71,7 +71,7 @@ class Stand:
     forced: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
-        """Return the stand as plain data."""
+        """Return them as plain data."""
         lists = {name: list(getattr(self, name)) for name in ("releases", "readings", "forced")}
         return {"task_id": self.task_id, "sides": dict(self.sides), **lists}
 
@@ -89,11 +89,11 @@ class Contradiction:
         shared: The releases that have both; empty between releases.
     """
 
-    kind: Kind
+    kind: ContradictionKind
     loopholes: tuple[str, ...]
     clauses: tuple[str, ...]
-    first: Stand
-    second: Stand
+    first: GoldSides
+    second: GoldSides
     shared: tuple[str, ...] = ()
 
     @property
@@ -199,21 +199,21 @@ def find_contradictions(positions: Iterable[GoldPosition], catalogue: Catalogue)
         positions: Where the golds stand.
         catalogue: For the clauses that the loopholes stand on.
     """
-    stands: dict[tuple[str, str, str], list[GoldPosition]] = {}
+    taken: dict[tuple[str, str, str], list[GoldPosition]] = {}
     for position in positions:
-        stands.setdefault((position.loophole, position.task_id, position.side), []).append(position)
-    pairs: dict[tuple[object, ...], list[tuple[Stand, Stand]]] = {}
-    for (loophole, *one), (other_loophole, *other) in combinations(stands, 2):
+        taken.setdefault((position.loophole, position.task_id, position.side), []).append(position)
+    pairs: dict[tuple[object, ...], list[tuple[GoldSides, GoldSides]]] = {}
+    for (loophole, *one), (other_loophole, *other) in combinations(taken, 2):
         if loophole == other_loophole and one[1] != other[1]:
-            pair = _ordered(*(_stand(stands[loophole, task, side]) for task, side in (one, other)))
+            pair = _ordered(*(_gold_sides(taken[loophole, task, side]) for task, side in (one, other)))
             pairs.setdefault(_key(*pair), []).append(pair)
     found = [_contradiction(parts, catalogue) for parts in pairs.values()]
     real = [one for one in found if one.shared or one.kind == "between_releases"]
     return tuple(sorted(real, key=lambda c: (c.kind == "between_releases", [natural(task) for task in c.tasks])))
 
 
-def _stand(positions: Sequence[GoldPosition]) -> Stand:
-    return Stand(
+def _gold_sides(positions: Sequence[GoldPosition]) -> GoldSides:
+    return GoldSides(
         task_id=positions[0].task_id,
         sides={positions[0].loophole: positions[0].side},
         releases=tuple(dict.fromkeys(release for position in positions for release in position.releases)),
@@ -222,15 +222,15 @@ def _stand(positions: Sequence[GoldPosition]) -> Stand:
     )
 
 
-def _ordered(one: Stand, other: Stand) -> tuple[Stand, Stand]:
+def _ordered(one: GoldSides, other: GoldSides) -> tuple[GoldSides, GoldSides]:
     return (other, one) if natural(other.task_id) < natural(one.task_id) else (one, other)
 
 
-def _key(one: Stand, other: Stand) -> tuple[object, ...]:
-    return tuple((stand.task_id, stand.releases, stand.readings) for stand in (one, other))
+def _key(one: GoldSides, other: GoldSides) -> tuple[object, ...]:
+    return tuple((sides.task_id, sides.releases, sides.readings) for sides in (one, other))
 
 
-def _contradiction(parts: Sequence[tuple[Stand, Stand]], catalogue: Catalogue) -> Contradiction:
+def _contradiction(parts: Sequence[tuple[GoldSides, GoldSides]], catalogue: Catalogue) -> Contradiction:
     """Make one record of the loopholes on which the same golds part."""
     one, other = (
         attrs.evolve(parts[0][place], sides={name: side for part in parts for name, side in part[place].sides.items()})

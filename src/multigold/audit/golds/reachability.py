@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
-from multigold.audit.golds.value_index import Entity, StateIndex, Vocabulary, collect, index_of, strings
+from multigold.audit.golds.value_index import Entity, StateIndex, ValueIndex, collect, index_of, strings
 from multigold.environments.base import Drafts, Environment
 from multigold.environments.replay import step
 from multigold.environments.tools import Tool
@@ -166,7 +166,7 @@ class _Search:
                 return
 
     def _known_arguments(self, tool: Tool) -> Mapping[str, Sequence[Json]]:
-        fits = {name: self.index.vocabulary.fitting(name) for name in sorted(tool.required)}
+        fits = {name: self.index.value_index.fitting(name) for name in sorted(tool.required)}
         return {
             name: [] if fit.many else [value for value in fit.values if self.knowledge.has(value)]
             for name, fit in fits.items()
@@ -196,9 +196,9 @@ class _Search:
         others = (entity for entity in self.index.entities if name in strings(entity.value) and entity not in own)
         yield from itertools.islice(others, MAX_HOLDERS)
 
-    def _candidates(self, parameter: str, near: Vocabulary, given: Vocabulary) -> list[Json]:
+    def _candidates(self, parameter: str, near: ValueIndex, given: ValueIndex) -> list[Json]:
         """Return what may be tried for a parameter: what the call itself uses first."""
-        guessable = self.index.vocabulary.is_guessable(parameter)
+        guessable = self.index.value_index.is_guessable(parameter)
         values = (*given.fitting(parameter).values, *near.fitting(parameter).values)
         open_to_all = [
             value

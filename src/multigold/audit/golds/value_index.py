@@ -31,7 +31,7 @@ _PREFIXES = ("new_", "old_", "other_", "target_", "source_")
 
 
 @attrs.frozen(kw_only=True)
-class Fit:
+class FittingValues:
     """Values that fit a parameter.
 
     Attributes:
@@ -44,7 +44,7 @@ class Fit:
 
 
 @attrs.frozen(kw_only=True, eq=False, slots=False)
-class Vocabulary:
+class ValueIndex:
     """Values by the names under which they stand.
 
     Attributes:
@@ -53,16 +53,16 @@ class Vocabulary:
 
     values: Mapping[str, tuple[Json, ...]]
 
-    def fitting(self, parameter: str) -> Fit:
+    def fitting(self, parameter: str) -> FittingValues:
         """Return the values that fit a parameter, by its name; none if no name is like it."""
         for name in _spellings(parameter):
             if name in self.values:
-                return Fit(values=self.values[name])
+                return FittingValues(values=self.values[name])
         for name in _spellings(parameter):
             for single in singulars(name):
                 if single in self.values:
-                    return Fit(values=self.values[single], many=True)
-        return Fit()
+                    return FittingValues(values=self.values[single], many=True)
+        return FittingValues()
 
     def is_guessable(self, parameter: str) -> bool:
         """Tell whether a parameter has so few values that anybody may try them."""
@@ -141,7 +141,7 @@ def own_id(table: str, record: Mapping[str, Json]) -> str:
 
 
 class Collector:
-    """Collects a vocabulary from entities, and counts how often each key of an object of records recurs."""
+    """Collects a `ValueIndex` from entities, and counts how often each key of an object of records recurs."""
 
     def __init__(self) -> None:
         self._scalars: dict[str, dict[tuple[type, Json], Json]] = {}
@@ -155,10 +155,10 @@ class Collector:
                 self._note(f"{single}_id", entity.id)
         self._fields(entity.value, entity.table)
 
-    def vocabulary(self) -> Vocabulary:
+    def value_index(self) -> ValueIndex:
         """Return what was collected."""
         names = self._scalars.keys() | self._nested.keys()
-        return Vocabulary(
+        return ValueIndex(
             values={
                 name: (*self._scalars.get(name, {}).values(), *self._nested.get(name, {}).values()) for name in names
             }
@@ -209,16 +209,16 @@ def is_keyed(value: Mapping[str, Json]) -> bool:
     return bool(value) and all(isinstance(item, dict) for item in value.values())
 
 
-def collect(found: Iterable[Entity]) -> Vocabulary:
-    """Return the vocabulary of some entities."""
+def collect(found: Iterable[Entity]) -> ValueIndex:
+    """Return the values of some entities."""
     collector = Collector()
     for entity in found:
         collector.add(entity)
-    return collector.vocabulary()
+    return collector.value_index()
 
 
 class StateIndex:
-    """The entities of a state, their vocabulary, and which entities refer to which.
+    """The entities of a state, their values, and which entities refer to which.
 
     Args:
         state: The state. The index is of what it holds now; a later state has an index of its own.
@@ -236,9 +236,9 @@ class StateIndex:
         return collector
 
     @cached_property
-    def vocabulary(self) -> Vocabulary:
+    def value_index(self) -> ValueIndex:
         """Every value by the names under which it stands."""
-        return self._collected.vocabulary()
+        return self._collected.value_index()
 
     @cached_property
     def by_id(self) -> Mapping[str, tuple[int, ...]]:
@@ -255,8 +255,8 @@ class StateIndex:
         keys = (counted.keys() for counted in self._collected.keys.values() if 2 * len(counted) > counted.total())
         return frozenset(self.by_id).union(*keys)
 
-    def _near(self, entity_id: str) -> Vocabulary:
-        """Return the vocabulary of what is around the entities of an id; none if there are none."""
+    def _near(self, entity_id: str) -> ValueIndex:
+        """Return the values of what is around the entities of an id; none if there are none."""
         return collect(entity for number in self.by_id.get(entity_id, ()) for entity in self.around(number))
 
     def around(self, number: int, *, hops: int = 2, most: int = 12) -> tuple[Entity, ...]:

@@ -20,7 +20,7 @@ from multigold.audit.runs.judged import AuditedRun, LeftOut
 from multigold.state.canonical import Json
 from multigold.stats.rows import natural
 
-Known: TypeAlias = Literal["reading", "off", "known_error", "gold_elsewhere", "new"]
+KnownAs: TypeAlias = Literal["reading", "off", "known_error", "gold_elsewhere", "new"]
 """What is known of a state: it is in a reading that may count; in one that is off; it is a negative example; it is the
 gold of another text or release; or nothing."""
 
@@ -35,7 +35,7 @@ class Discovery:
     """
 
     cluster: Cluster
-    known: Known
+    known: KnownAs
 
     @property
     def idle(self) -> int:
@@ -116,7 +116,7 @@ def _rank(discovery: Discovery) -> tuple[object, ...]:
     return -len(cluster.agents), -len(cluster.against), cluster.domain, natural(cluster.task.id), cluster.id
 
 
-def known_as(cluster: Cluster) -> Known:
+def known_as(cluster: Cluster) -> KnownAs:
     """Return what is known of a cluster's state."""
     standings = {match.standing for match in cluster.matches}
     if standings & {"core", "contested"}:

@@ -192,7 +192,7 @@ def audited_runs(
     *paths: str | Path,
     options: Options | None = None,
     progress: Progress | None = None,
-    told: Callable[[FileReport], None] | None = None,
+    on_report: Callable[[FileReport], None] | None = None,
 ) -> Iterator[AuditedRun | LeftOut]:
     """Yield every run of result files, judged against all entries of the catalogue, the proposed ones too.
 
@@ -200,24 +200,24 @@ def audited_runs(
         paths: Result files, directories, archives or patterns, at least one.
         options: How they are read and compared.
         progress: Called after each run.
-        told: Called after each file with a report of it, in which nothing is counted but runs. A file that cannot be
-            read is then told, not raised, and the runs of one whose data is missing are left out.
+        on_report: Called after each file with a report of it, in which only runs are counted. A file that cannot be
+            read is then reported, not raised, and the runs of one whose data is missing are left out.
 
     Raises:
         CallError: If no file is named.
-        ResultsError: If a file cannot be read and there is no `told`.
-        DataError: If the benchmark's own data is missing and there is no `told`.
+        ResultsError: If a file cannot be read and there is no `on_report`.
+        DataError: If the benchmark's own data is missing and there is no `on_report`.
         GoldSetError: If a gold set is wrong.
     """
     if not paths:
         raise CallError("there is nothing to audit", remedy="Name at least one results file.")
     desk = Desk(attrs.evolve(options or Options(), strata="extended"))
-    work = partial(_of_source, desk=desk, progress=progress, keep_going=told is not None)
-    for item in each_source(find_sources(paths), work, keep_going=told is not None):
+    work = partial(_of_source, desk=desk, progress=progress, keep_going=on_report is not None)
+    for item in each_source(find_sources(paths), work, keep_going=on_report is not None):
         if not isinstance(item, FileReport):
             yield item
-        elif told is not None:
-            told(item)
+        elif on_report is not None:
+            on_report(item)
 
 
 def _of_source(

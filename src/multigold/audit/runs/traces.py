@@ -48,7 +48,7 @@ EXCLUSIONS: Mapping[str, str] = {
 }
 """The exclusions, any of which is enough."""
 
-Class: TypeAlias = Literal["open", "loophole_affected", "excluded", "not_affected"]
+Classification: TypeAlias = Literal["open", "loophole_affected", "excluded", "not_affected"]
 
 MOST_STATEMENTS = 4
 """Most statements of the agent that are kept of a run."""
@@ -163,7 +163,7 @@ class TraceRecord:
         return self.answers.get(name, _UNANSWERED)
 
     @property
-    def classification(self) -> Class:
+    def classification(self) -> Classification:
         """What follows from the answers: an exclusion that holds decides, then a criterion that fails."""
         if any(self.answer(name).holds for name in EXCLUSIONS):
             return "excluded"

@@ -73,7 +73,7 @@ _LOOKED_UP = ("origin", "destination", "price")
 """What a segment has beside what the call says of it."""
 
 
-class Rules(NamedTuple):
+class AirlineRules(NamedTuple):
     """All in which tau2's airline tools that write and tau-bench v1's differ.
 
     Attributes:
@@ -90,11 +90,11 @@ class Rules(NamedTuple):
     ids_run_out: bool
 
 
-TAU2_RULES = Rules(validates=True, takes_seats=True, stores_cabin=True, ids_run_out=True)
+TAU2_RULES = AirlineRules(validates=True, takes_seats=True, stores_cabin=True, ids_run_out=True)
 
 
 def book_reservation(
-    rules: Rules,
+    rules: AirlineRules,
     draft: Draft,
     user_id: Json,
     origin: Json,
@@ -150,7 +150,7 @@ def book_reservation(
     return show_reservation(reservation)
 
 
-def writing_tools(rules: Rules) -> tuple[ToolFunction, ...]:
+def writing_tools(rules: AirlineRules) -> tuple[ToolFunction, ...]:
     """Return the tools that write, under rules."""
     ruled = (
         book_reservation,
@@ -162,7 +162,7 @@ def writing_tools(rules: Rules) -> tuple[ToolFunction, ...]:
     return *bound(rules, ruled), cancel_reservation
 
 
-def _taken(rules: Rules, value: Json, field_type: Callable[[Json], Json]) -> Json:
+def _taken(rules: AirlineRules, value: Json, field_type: Callable[[Json], Json]) -> Json:
     return field_type(value) if rules.validates else value
 
 
@@ -177,7 +177,7 @@ def _objects(values: Json, item: Callable[[Json], Json]) -> list[Json] | None:
     return [item(value) for value in values]
 
 
-def _all_objects(rules: Rules, values: Json, item: Callable[[Json], Json], title: str) -> Json:
+def _all_objects(rules: AirlineRules, values: Json, item: Callable[[Json], Json], title: str) -> Json:
     if not rules.validates:
         return values
     taken = _objects(values, item)
@@ -186,7 +186,7 @@ def _all_objects(rules: Rules, values: Json, item: Callable[[Json], Json], title
     return taken
 
 
-def _new_reservation_id(rules: Rules, draft: Draft) -> str:
+def _new_reservation_id(rules: AirlineRules, draft: Draft) -> str:
     for reservation_id in RESERVATION_IDS:
         if not draft.has("reservations", reservation_id):
             return reservation_id
@@ -271,7 +271,7 @@ def cancel_reservation(draft: Draft, reservation_id: Json) -> Json:
 
 
 def update_reservation_flights(
-    rules: Rules, draft: Draft, reservation_id: Json, cabin: Json, flights: Json, payment_id: Json
+    rules: AirlineRules, draft: Draft, reservation_id: Json, cabin: Json, flights: Json, payment_id: Json
 ) -> Json:
     """Replace a reservation's flights and cabin; the difference in price is paid or refunded by one payment method.
 
@@ -310,7 +310,7 @@ def _kept_segment(reservation: Json, segment: Json, cabin: Json) -> Json | None:
     return None
 
 
-def _charge(rules: Rules, draft: Draft, reservation_id: str, payment_id: Json, price: Any) -> None:
+def _charge(rules: AirlineRules, draft: Draft, reservation_id: str, payment_id: Json, price: Any) -> None:
     """Take (or give back) the price of an update by a credit card or a gift card, and write it in the history.
 
     Raises:
@@ -335,7 +335,12 @@ def _charge(rules: Rules, draft: Draft, reservation_id: str, payment_id: Json, p
 
 
 def update_reservation_baggages(
-    rules: Rules, draft: Draft, reservation_id: Json, total_baggages: Json, nonfree_baggages: Json, payment_id: Json
+    rules: AirlineRules,
+    draft: Draft,
+    reservation_id: Json,
+    total_baggages: Json,
+    nonfree_baggages: Json,
+    payment_id: Json,
 ) -> Json:
     """Set a reservation's bag counts, as given; each non-free bag beyond the present number is paid, none is refunded.
 
@@ -357,7 +362,7 @@ def update_reservation_baggages(
     return show_reservation(reservation)
 
 
-def update_reservation_passengers(rules: Rules, draft: Draft, reservation_id: Json, passengers: Json) -> Json:
+def update_reservation_passengers(rules: AirlineRules, draft: Draft, reservation_id: Json, passengers: Json) -> Json:
     """Replace a reservation's passengers by as many others.
 
     As in tau2, something that is no list of objects but has the right length is stored as it is.
@@ -377,7 +382,7 @@ def update_reservation_passengers(rules: Rules, draft: Draft, reservation_id: Js
     return show_reservation(reservation)
 
 
-def send_certificate(rules: Rules, draft: Draft, user_id: Json, amount: Json) -> Json:
+def send_certificate(rules: AirlineRules, draft: Draft, user_id: Json, amount: Json) -> Json:
     """Give a user a certificate.
 
     Returns:

@@ -36,7 +36,7 @@ from multigold.state.database import Draft
 CANCEL_REASONS = ("no longer needed", "ordered by mistake")
 
 
-class Rules(NamedTuple):
+class RetailRules(NamedTuple):
     """All in which tau2's retail tools and tau-bench v1's differ.
 
     Attributes:
@@ -53,7 +53,7 @@ class Rules(NamedTuple):
     own_variants: bool
 
 
-TAU2_RULES = Rules(
+TAU2_RULES = RetailRules(
     open_to_change=lambda status: "pending" in status,  # also once its items were modified
     address=model({"address1": text, "address2": text, "city": text, "country": text, "state": text, "zip": text}),
     amount=float,
@@ -61,7 +61,7 @@ TAU2_RULES = Rules(
 )
 
 
-def cancel_pending_order(rules: Rules, draft: Draft, order_id: Json, reason: Json) -> Json:
+def cancel_pending_order(rules: RetailRules, draft: Draft, order_id: Json, reason: Json) -> Json:
     """Cancel an order and refund every entry of its payment history; gift cards are credited at once.
 
     Returns:
@@ -114,7 +114,7 @@ def exchange_delivered_order_items(
 
 
 def modify_pending_order_address(
-    rules: Rules,
+    rules: RetailRules,
     draft: Draft,
     order_id: Json,
     address1: Json,
@@ -140,7 +140,7 @@ def modify_pending_order_address(
 
 
 def modify_pending_order_items(
-    rules: Rules, draft: Draft, order_id: Json, item_ids: Json, new_item_ids: Json, payment_method_id: Json
+    rules: RetailRules, draft: Draft, order_id: Json, item_ids: Json, new_item_ids: Json, payment_method_id: Json
 ) -> Json:
     """Exchange items of a pending order, once.
 
@@ -170,7 +170,7 @@ def modify_pending_order_items(
     return show_order(order)
 
 
-def modify_pending_order_payment(rules: Rules, draft: Draft, order_id: Json, payment_method_id: Json) -> Json:
+def modify_pending_order_payment(rules: RetailRules, draft: Draft, order_id: Json, payment_method_id: Json) -> Json:
     """Pay a pending order by another method and refund the first one.
 
     Returns:
@@ -199,7 +199,7 @@ def modify_pending_order_payment(rules: Rules, draft: Draft, order_id: Json, pay
 
 
 def modify_user_address(
-    rules: Rules,
+    rules: RetailRules,
     draft: Draft,
     user_id: Json,
     address1: Json,
@@ -250,7 +250,7 @@ def return_delivered_order_items(draft: Draft, order_id: Json, item_ids: Json, p
     return show_order(order)
 
 
-def writing_tools(rules: Rules) -> tuple[ToolFunction, ...]:
+def writing_tools(rules: RetailRules) -> tuple[ToolFunction, ...]:
     """Return the tools that write, under rules."""
     ruled = (
         cancel_pending_order,
@@ -272,13 +272,15 @@ def _require(condition: bool, message: str) -> None:
         raise RefusalError(message)
 
 
-def _find_open(rules: Rules, draft: Draft, order_id: Json) -> Json:
+def _find_open(rules: RetailRules, draft: Draft, order_id: Json) -> Json:
     order = find_order(draft, order_id)
     _require(rules.open_to_change(order["status"]), "Non-pending order cannot be modified")
     return order
 
 
-def _address(rules: Rules, address1: Json, address2: Json, city: Json, state: Json, country: Json, zip: Json) -> Json:
+def _address(
+    rules: RetailRules, address1: Json, address2: Json, city: Json, state: Json, country: Json, zip: Json
+) -> Json:
     return rules.address(
         {"address1": address1, "address2": address2, "city": city, "country": country, "state": state, "zip": zip}
     )
@@ -338,5 +340,5 @@ def _credit(draft: Draft, user_id: str, payment_method_id: str, amount: float) -
         card["balance"] = round(card["balance"] + amount, 2)
 
 
-def _entry(rules: Rules, kind: str, amount: float, payment_method_id: str) -> Json:
+def _entry(rules: RetailRules, kind: str, amount: float, payment_method_id: str) -> Json:
     return {"transaction_type": kind, "amount": rules.amount(amount), "payment_method_id": payment_method_id}

@@ -7,14 +7,14 @@ from functools import partial
 from multigold.environments.airline import queries
 from multigold.environments.airline.conventions import CONVENTIONS
 from multigold.environments.airline.invariants import INVARIANTS as TAU2_INVARIANTS
-from multigold.environments.airline.tools import Rules, writing_tools
+from multigold.environments.airline.tools import AirlineRules, writing_tools
 from multigold.environments.common import calculate, one_sided, transfer_to_human_agents
 from multigold.environments.tau1_airline import tools
 from multigold.environments.tau1_answers import think, v1_tools
 
 NAME = "tau1-airline"
 
-RULES = Rules(validates=False, takes_seats=False, stores_cabin=False, ids_run_out=False)
+RULES = AirlineRules(validates=False, takes_seats=False, stores_cabin=False, ids_run_out=False)
 
 TOOLS = v1_tools(
     {

@@ -7,12 +7,12 @@ from functools import partial
 from multigold.environments.common import calculate, one_sided, transfer_to_human_agents
 from multigold.environments.retail import READING
 from multigold.environments.retail.conventions import CONVENTIONS
-from multigold.environments.retail.tools import Rules, writing_tools
+from multigold.environments.retail.tools import RetailRules, writing_tools
 from multigold.environments.tau1_answers import think, v1_tools
 
 NAME = "tau1-retail"
 
-RULES = Rules(
+RULES = RetailRules(
     open_to_change=lambda status: status == "pending",
     address=lambda address: address,
     amount=lambda amount: amount,

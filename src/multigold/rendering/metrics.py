@@ -1,4 +1,4 @@
-"""Figures as terminal tables, JSON, CSV."""
+"""Metrics as terminal tables, JSON, CSV."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TextIO
 from multigold.rescoring import FileReport, Options, provenance
 from multigold.state.canonical import Json
 from multigold.state.explain import printable
-from multigold.stats.paired_comparison import PairedComparison
+from multigold.stats.paired_comparison import PairedComparison, Sensitivity
 from multigold.stats.rows import plain
-from multigold.stats.summary import FIELDS, Figure, Settings
+from multigold.stats.summary import FIELDS, Metric, MetricSettings
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 _PLACES = ("agent", "domain", "stratum", "loophole", "task", "part")
 
 
-def figure_tables(figures: Sequence[Figure]) -> list[RenderableType]:
-    """Return a table for each kind of figure, with just the columns that it uses; a line where none has a value."""
-    kinds = list(dict.fromkeys(figure.figure for figure in figures))
-    return [_table(kind, [figure for figure in figures if figure.figure == kind]) for kind in kinds]
+def metric_tables(metrics: Sequence[Metric]) -> list[RenderableType]:
+    """Return a table for each kind of metric, with just the columns that it uses; a line where none has a value."""
+    kinds = list(dict.fromkeys(metric.metric for metric in metrics))
+    return [_table(kind, [metric for metric in metrics if metric.metric == kind]) for kind in kinds]
 
 
-def _table(kind: str, figures: Sequence[Figure]) -> RenderableType:
+def _table(kind: str, metrics: Sequence[Metric]) -> RenderableType:
     """Return a table; what is the same in all of its rows stands in the title instead."""
     from rich import box
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    if all(figure.value is None and figure.numerator is None for figure in figures):
-        notes = "; ".join(dict.fromkeys(figure.note for figure in figures if figure.note))
-        return printable(f"{kind}: no value in {len(figures)} rows{f' ({notes})' if notes else ''}") + "\n"
-    used = [name for name in _PLACES if any(getattr(figure, name) for figure in figures)]
-    shared = [name for name in (*used, "method") if len(figures) > 1 and _same(figures, name)]
-    common = {name: getattr(figures[0], name) for name in shared if getattr(figures[0], name)}
+    if all(metric.value is None and metric.numerator is None for metric in metrics):
+        notes = "; ".join(dict.fromkeys(metric.note for metric in metrics if metric.note))
+        return printable(f"{kind}: no value in {len(metrics)} rows{f' ({notes})' if notes else ''}") + "\n"
+    used = [name for name in _PLACES if any(getattr(metric, name) for metric in metrics)]
+    shared = [name for name in (*used, "method") if len(metrics) > 1 and _same(metrics, name)]
+    common = {name: getattr(metrics[0], name) for name in shared if getattr(metrics[0], name)}
     titles = [kind, *(text if name == "method" else f"{name} {text}" for name, text in common.items())]
     table = Table(box=box.SIMPLE, pad_edge=False)
     shown = [name for name in used if name not in shared]
@@ -45,64 +45,64 @@ def _table(kind: str, figures: Sequence[Figure]) -> RenderableType:
         table.add_column(name, overflow="fold")
     for name in ("value", "of"):
         table.add_column(name, justify="right", no_wrap=True)
-    columns = {"interval": [_interval(figure, "method" not in shared) for figure in figures]}
-    columns["note"] = [printable(figure.note) for figure in figures]
+    columns = {"interval": [_interval(metric, "method" not in shared) for metric in metrics]}
+    columns["note"] = [printable(metric.note) for metric in metrics]
     rest = {name: cells for name, cells in columns.items() if any(cells)}
     for name in rest:
         table.add_column(name, overflow="fold")
-    for row, figure in enumerate(figures):
-        places = (printable(getattr(figure, name)) or ("" if name == "part" else "all") for name in shown)
-        table.add_row(*places, _number(figure.value), _counts(figure), *(cells[row] for cells in rest.values()))
+    for row, metric in enumerate(metrics):
+        places = (printable(getattr(metric, name)) or ("" if name == "part" else "all") for name in shown)
+        table.add_row(*places, _number(metric.value), _counts(metric), *(cells[row] for cells in rest.values()))
     # A table's own title is folded at the width of the table, which is often less than the title's.
     return Group(Text(printable(", ".join(titles)), style="table.title"), table)
 
 
-def _same(figures: Sequence[Figure], name: str) -> bool:
-    return len({getattr(figure, name) for figure in figures}) == 1
+def _same(metrics: Sequence[Metric], name: str) -> bool:
+    return len({getattr(metric, name) for metric in metrics}) == 1
 
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-def _counts(figure: Figure) -> str:
-    if figure.denominator is None:
+def _counts(metric: Metric) -> str:
+    if metric.denominator is None:
         return ""
-    return str(figure.denominator) if figure.numerator is None else f"{figure.numerator}/{figure.denominator}"
+    return str(metric.denominator) if metric.numerator is None else f"{metric.numerator}/{metric.denominator}"
 
 
-def _interval(figure: Figure, with_method: bool) -> str:
-    method = figure.method if with_method else ""
-    if figure.low is None or figure.high is None:
+def _interval(metric: Metric, with_method: bool) -> str:
+    method = metric.method if with_method else ""
+    if metric.low is None or metric.high is None:
         return method
-    return f"{figure.low:.4f} to {figure.high:.4f}{f' ({method})' if method else ''}"
+    return f"{metric.low:.4f} to {metric.high:.4f}{f' ({method})' if method else ''}"
 
 
-def figures_json(
-    figures: Iterable[Figure], settings: Settings, options: Options, files: tuple[FileReport, ...]
+def metrics_json(
+    metrics: Iterable[Metric], settings: MetricSettings, options: Options, files: tuple[FileReport, ...]
 ) -> dict[str, Json]:
-    """Return figures as one document, with what they were computed from."""
+    """Return metrics as one document, with what they were computed from."""
     return {
         "schema": "multigold/statistics/1",
         "provenance": provenance(options, files),
         "settings": plain(settings),
         "files": [file.to_json() for file in files],
-        "figures": [figure.to_json() for figure in figures],
+        "metrics": [metric.to_json() for metric in metrics],
     }
 
 
-def write_csv(figures: Iterable[Figure], stream: TextIO) -> None:
-    """Write figures as comma-separated values with a header; an empty cell is an unknown value."""
+def write_csv(metrics: Iterable[Metric], stream: TextIO) -> None:
+    """Write metrics as comma-separated values with a header; an empty cell is an unknown value."""
     writer = csv.DictWriter(stream, FIELDS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(_row(figure) for figure in figures)
+    writer.writerows(_row(metric) for metric in metrics)
 
 
-def _row(figure: Figure) -> dict[str, Json]:
+def _row(metric: Metric) -> dict[str, Json]:
     # A spreadsheet runs a cell that begins like a formula; what a stranger's file says must not.
     return {
         name: f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@")) else value
-        for name, value in figure.to_json().items()
+        for name, value in metric.to_json().items()
     }
 
 
@@ -122,12 +122,7 @@ def comparison_lines(found: PairedComparison, names: tuple[str, str]) -> list[st
         lines.append(f"  sign-flip test: {_p_text(test.p_value)} ({test.method}, {test.differing} tasks differ)")
     decisions = {"first": f"{first} is ahead", "second": f"{second} is ahead"}
     lines.append(f"  decision: {decisions.get(found.decision, 'not distinguishable')}")
-    if found.noise is not None and not found.noise.deviation:
-        lines.append("  noise: not known, as the difference is the same on every task")
-    elif found.noise is not None:
-        noise = found.noise
-        lines.append(f"  noise: equal agents differ by up to {noise.floor:.4f} here")
-        lines.append(f"  a true difference of {noise.detectable:.4f} is found in {noise.power:.0%} of such comparisons")
+    lines += _sensitivity_lines(found.sensitivity)
     lines += [f"  task {one.task}: {_pair(one.first)} against {_pair(one.second)}" for one in found.deciding]
     if found.lead_rests_on:
         lines.append(f"  tasks that the lead rests on: {', '.join(found.lead_rests_on)}")
@@ -136,6 +131,17 @@ def comparison_lines(found: PairedComparison, names: tuple[str, str]) -> list[st
     if found.uncounted:
         lines.append(f"  {found.uncounted} runs of shared tasks are not counted: unscored, or without a partner")
     return [printable(line) for line in (*lines, *([f"  note: {found.note}"] if found.note else []))]
+
+
+def _sensitivity_lines(found: Sensitivity | None) -> list[str]:
+    if found is None:
+        return []
+    if not found.deviation:
+        return ["  sensitivity: not known, as the difference is the same on every task"]
+    return [
+        f"  sensitivity: two equal agents differ by up to {found.floor:.4f} here",
+        f"  a true difference of {found.detectable:.4f} is found in {found.power:.0%} of such comparisons",
+    ]
 
 
 def _p_text(p_value: float) -> str:

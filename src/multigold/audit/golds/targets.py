@@ -18,7 +18,7 @@ from typing import Any
 
 import attrs
 
-from multigold.audit.golds.scenes import Gold, golds_of_catalogue, golds_of_release
+from multigold.audit.golds.cases import Gold, golds_of_catalogue, golds_of_release
 from multigold.benchmark_data import DATASETS, KNOWN_RELEASES, find_data, load_environment, load_tasks
 from multigold.benchmark_data.releases import TaskRelease, TaskVersion, domain_of, read_release
 from multigold.catalogues.loading import CATALOGUE_FILE, catalogue_directories, read_catalogue
@@ -33,7 +33,7 @@ MAX_PLAIN_BYTES = 64 * 2**20
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Source:
+class AuditTarget:
     """Golds of one environment.
 
     Attributes:
@@ -50,13 +50,13 @@ class Source:
 
 
 @attrs.frozen(kw_only=True)
-class Setting:
-    """What the user says beside the target.
+class AuditSettings:
+    """What the user says besides the target.
 
     Attributes:
         environments: Domain to an environment of the user's own; the domain `""` stands for any.
         data_dir: Where the benchmark's own data is.
-        domain: The environment's name, where the tasks do not tell.
+        domain: The environment's name, if the tasks do not say.
         against: Other releases of the same benchmark: task files.
         tasks: Task files that hold the texts of a directory's gold sets.
     """
@@ -78,12 +78,12 @@ class Setting:
         return own or load_environment(name, self.data_dir)
 
 
-def open_target(target: str, setting: Setting) -> tuple[Source, ...]:
+def open_target(target: str, settings: AuditSettings) -> tuple[AuditTarget, ...]:
     """Return the golds that a target names.
 
     Args:
         target: A domain (`tau2-airline`), a tasks file, or a directory of gold sets or of a domain's data.
-        setting: What else the user says.
+        settings: What else the user says.
 
     Raises:
         CallError: If it is none of these.
@@ -92,13 +92,13 @@ def open_target(target: str, setting: Setting) -> tuple[Source, ...]:
     """
     path = Path(target)
     if path.is_dir() and _holds_catalogues(path):
-        return tuple(_catalogue_source(directory, setting) for directory in catalogue_directories(path))
+        return tuple(_catalogue_target(directory, settings) for directory in catalogue_directories(path))
     if path.exists():
-        return (_release_source(read_tasks_at(path, setting.domain), setting),)
+        return (_release_target(read_tasks_at(path, settings.domain), settings),)
     if target in DATASETS:
-        location = find_data(target, setting.data_dir)
-        own = attrs.evolve(setting, domain=target)
-        return (_release_source(read_tasks_at(location.directory, target), own),)
+        location = find_data(target, settings.data_dir)
+        own = attrs.evolve(settings, domain=target)
+        return (_release_target(read_tasks_at(location.directory, target), own),)
     raise CallError(
         f"{target!r} is no domain, no file and no directory",
         remedy=f"Domains: {', '.join(DATASETS)}.",
@@ -109,16 +109,16 @@ def _holds_catalogues(path: Path) -> bool:
     return (path / CATALOGUE_FILE).is_file() or any(path.glob(f"*/{CATALOGUE_FILE}"))
 
 
-def _release_source(release: TaskRelease, setting: Setting) -> Source:
-    domain = setting.domain or domain_of(release)
-    if not domain and "" not in setting.environments:
+def _release_target(release: TaskRelease, settings: AuditSettings) -> AuditTarget:
+    domain = settings.domain or domain_of(release)
+    if not domain and "" not in settings.environments:
         raise CallError(
             "the tasks do not say which environment they are for",
             where=release.name,
             remedy="Name it with --domain, or give your own with --environment.",
         )
-    environment = setting.environment(domain)
-    others = [read_tasks_at(path, domain) for path in setting.against]
+    environment = settings.environment(domain)
+    others = [read_tasks_at(path, domain) for path in settings.against]
     provenance = {
         "target": release.name,
         "environment": environment.name,
@@ -128,7 +128,7 @@ def _release_source(release: TaskRelease, setting: Setting) -> Source:
         "against": [{"name": other.name, "tasks_digest": other.digest} for other in others],
     }
     golds = tuple(golds_of_release(release, others))
-    return Source(name=release.name, environment=environment, golds=golds, provenance=provenance)
+    return AuditTarget(name=release.name, environment=environment, golds=golds, provenance=provenance)
 
 
 def known_name(digest: str, domain: str) -> str:
@@ -136,26 +136,28 @@ def known_name(digest: str, domain: str) -> str:
     return next((known.name for known in KNOWN_RELEASES if known.tasks.get(domain) == digest), "")
 
 
-def _catalogue_source(directory: Path, setting: Setting) -> Source:
+def _catalogue_target(directory: Path, settings: AuditSettings) -> AuditTarget:
     catalogue = read_catalogue(directory)
-    environment = setting.environment(catalogue.domain)
+    environment = settings.environment(catalogue.domain)
     provenance = {
         "target": str(directory),
         "environment": environment.name,
         "data_digest": environment.data_digest,
         "catalogue_digest": catalogue.digest,
     }
-    golds = tuple(golds_of_catalogue(catalogue, texts_of(catalogue, setting)))
-    return Source(name=catalogue.domain, environment=environment, golds=golds, provenance=provenance)
+    golds = tuple(golds_of_catalogue(catalogue, texts_of(catalogue, settings)))
+    return AuditTarget(name=catalogue.domain, environment=environment, golds=golds, provenance=provenance)
 
 
-def texts_of(catalogue: Catalogue, setting: Setting) -> list[Task]:
+def texts_of(catalogue: Catalogue, settings: AuditSettings) -> list[Task]:
     """Return the tasks that a catalogue may be written for: those of the files named, and of every release found."""
-    tasks = [version.task for path in setting.tasks for version in read_tasks_at(path, catalogue.domain).tasks.values()]
+    tasks = [
+        version.task for path in settings.tasks for version in read_tasks_at(path, catalogue.domain).tasks.values()
+    ]
     if catalogue.domain in DATASETS:
         for known in KNOWN_RELEASES:
             try:
-                tasks += load_tasks(catalogue.domain, known.name, setting.data_dir).values()
+                tasks += load_tasks(catalogue.domain, known.name, settings.data_dir).values()
             except DataError:
                 continue  # that release is not here; gold sets for its texts are audited without them
     return tasks

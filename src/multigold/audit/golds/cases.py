@@ -1,4 +1,4 @@
-"""Golds to be audited, each in its scene: the environment, the state it starts in, its replay.
+"""Golds to be audited, and the case of each: the environment, the state it starts in, its replay.
 
 A gold is a list of calls that a benchmark, or a reading of a gold set, says to be right. The benchmark's own is
 replayed by the benchmark's own road (failing calls skipped, sides not synchronised); a reading's calls as an agent's.
@@ -30,7 +30,7 @@ MAX_MEMBERS = 16
 """Members of a reading's `choices` that are audited; the rest are counted in a note."""
 
 
-class Kin:
+class ReadingMembership:
     """All that one reading admits, worked out when it is first asked for.
 
     Args:
@@ -64,7 +64,7 @@ class Gold:
         calls: Its calls; None if it states an end state outright.
         where: Its place, for findings.
         reading: The reading that it is of; None for the benchmark's own.
-        kin: What else the reading admits; None for the benchmark's own.
+        membership: What else the reading admits; None for the benchmark's own.
         version: The task as its release has it, with what the scorer does not need; None if that is not at hand.
         others: Name of another release to the same task there.
         explicit: The end state that it states outright, or the changes that lead to it; None if it is calls.
@@ -76,7 +76,7 @@ class Gold:
     calls: tuple[ToolCall, ...] | None
     where: str
     reading: Reading | None = None
-    kin: Kin | None = None
+    membership: ReadingMembership | None = None
     version: TaskVersion | None = None
     others: Mapping[str, TaskVersion] = attrs.field(factory=dict)
     explicit: Explicit | None = None
@@ -85,8 +85,8 @@ class Gold:
 
 
 @attrs.frozen(kw_only=True, eq=False, slots=False)
-class Scene:
-    """A gold where it is played: the environment and the state that the task starts in.
+class GoldCase:
+    """A gold with what its checks need: the environment and the state that the task starts in.
 
     Attributes:
         gold: The gold.
@@ -208,26 +208,26 @@ def golds_of_catalogue(catalogue: Catalogue, tasks: Iterable[Task] = ()) -> Iter
 
 def _golds_of_reading(gold_set: GoldSet, reading: Reading, task: Task) -> Iterator[Gold]:
     place = f"{gold_set.source or gold_set.task_id}: reading {reading.id}"
-    kin = Kin(reading, task)
+    membership = ReadingMembership(reading, task)
     for number, form in enumerate(reading.admits):
         where = f"{place}, form {number}" if len(reading.admits) > 1 else place
         if isinstance(form, Actions):
-            yield Gold(task=task, calls=form.calls, where=where, reading=reading, kin=kin)
+            yield Gold(task=task, calls=form.calls, where=where, reading=reading, membership=membership)
         elif isinstance(form, Explicit):
-            yield Gold(task=task, calls=None, where=where, reading=reading, kin=kin, explicit=form)
+            yield Gold(task=task, calls=None, where=where, reading=reading, membership=membership, explicit=form)
         elif isinstance(form, Choices):
-            yield from _members(form, where, kin)
+            yield from _members(form, where, membership)
 
 
-def _members(form: Choices, where: str, kin: Kin) -> Iterator[Gold]:
+def _members(form: Choices, where: str, membership: ReadingMembership) -> Iterator[Gold]:
     members = list(expand(form, where=where))
     for label, calls in members[:MAX_MEMBERS]:
         yield Gold(
-            task=kin.task,
+            task=membership.task,
             calls=calls,
             where=f"{where} ({label})",
-            reading=kin.reading,
-            kin=kin,
+            reading=membership.reading,
+            membership=membership,
             may_fail=form.infeasible == "skip",
             left_out=max(0, len(members) - MAX_MEMBERS),
         )
