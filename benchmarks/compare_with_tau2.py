@@ -56,15 +56,15 @@ def warm(results: Path, repeat: int) -> dict[str, float]:
     """Time decoding, replay and verdict of a file in this process, per run."""
     sys.path.insert(0, str(SOURCE))
     from multigold.readers import find_sources
-    from multigold.rescoring import Desk, Options, judge_run
+    from multigold.rescoring import Options, ScoringContext, judge_run
 
-    desk = Desk(Options())
+    context = ScoringContext(Options())
     data = results.read_bytes()
 
     def rescore_file() -> int:
-        (opened,) = desk.open(find_sources([results])[0])
-        place = desk.place(opened)
-        return sum(judge_run(one, place, desk) is not None for one in opened.runs)
+        (opened,) = context.open(find_sources([results])[0])
+        file = context.for_file(opened)
+        return sum(judge_run(one, file, context) is not None for one in opened.runs)
 
     runs = rescore_file()
     return {

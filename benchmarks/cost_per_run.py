@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from multigold.readers import open_results
-from multigold.rescoring.context import Desk, judge_run
+from multigold.rescoring import ScoringContext, judge_run
 from multigold.rescoring.options import Options
 
 ROUNDS = 15
@@ -36,18 +36,18 @@ def measure(path: Path) -> tuple[int, float, float, float, float]:
     """Return the number of runs and the four costs of a file."""
     results = open_results(path)
     runs = [msgspec.json.encode(run) for run in msgspec.json.decode(path.read_bytes())["simulations"]]
-    desk = Desk(Options())
-    place = desk.place(results)
+    context = ScoringContext(Options())
+    file = context.for_file(results)
 
     def judge_all() -> None:
         for run in results.runs:
-            judge_run(run, place, desk)
+            judge_run(run, file, context)
 
     def compile_all() -> None:
-        fresh = Desk(Options())
-        fresh._environments, fresh._catalogues = desk._environments, desk._catalogues
+        fresh = ScoringContext(Options())
+        fresh._environments, fresh._catalogues = context._environments, context._catalogues
         for task in results.tasks.values():
-            fresh.golds(task, place)
+            fresh.golds(task, file)
 
     judge_all()  # compiles every task's golds
     return (

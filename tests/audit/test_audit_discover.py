@@ -139,7 +139,7 @@ def test_the_order_of_runs_changes_nothing_and_clusters_partition_them(
     places = by_run(clusters)
     for one in runs:
         key = run_key(one.task, one.agent, one.file, one.trajectory.trial, one.trajectory.run_id)
-        assert places[key].state == one.candidate.state
+        assert places[key].state == one.prepared.state
     shuffled = list(runs)
     random.shuffle(shuffled)
     assert [c.to_json() for c in cluster_runs(shuffled)] == [c.to_json() for c in clusters]
@@ -233,15 +233,15 @@ def test_runs_whose_data_is_missing_are_left_out_and_their_file_told_or_stop_the
     example = Path(__file__).parents[2] / "examples" / "airline_results.json"
     criteria = {"actions": [], "reward_basis": ["DB"]}
     tasks = [{"id": "2", "user_scenario": {"instructions": "Fly."}, "evaluation_criteria": criteria}]
-    path, told = tmp_path / "runs.json", list[FileReport]()
+    path, reports = tmp_path / "runs.json", list[FileReport]()
     path.write_text(json.dumps({**json.loads(example.read_text(encoding="utf-8")), "tasks": tasks}), encoding="utf-8")
     options = Options(data_dir=tmp_path / "nothing")
     with pytest.raises(DataError):
         list(audited_runs(path, options=options))
-    runs = list(audited_runs(path, options=options, on_report=told.append))
+    runs = list(audited_runs(path, options=options, on_report=reports.append))
     assert len(runs) == 13
     assert all(isinstance(run, LeftOut) and run.reason.code == "environment_missing" for run in runs)
-    (report,) = told
+    (report,) = reports
     assert (report.name, report.runs, report.problem) == (str(path), 13, "")
     assert report.warnings[0].startswith("its runs are left out: ")
 

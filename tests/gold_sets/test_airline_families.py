@@ -56,8 +56,8 @@ def known(family: Family, environment: Environment) -> frozenset[str]:
 
 
 def readings_of(compiled: CompiledGolds, state: EndState) -> list[str]:
-    candidate = compiled.candidate(state)
-    return [admitted.reading.id for admitted in compiled.readings if admitted.find(candidate) is not None]
+    prepared = compiled.prepare(state)
+    return [admitted.reading.id for admitted in compiled.readings if admitted.find(prepared) is not None]
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=str)

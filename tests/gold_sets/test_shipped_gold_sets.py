@@ -101,10 +101,10 @@ def test_a_negative_example_is_in_no_core_reading(task: str, text: str, name: st
     assert isinstance(negative.admits, Actions)
     done = replay(airline, negative.admits.calls)
     assert bool(done.refusals) == negative.refused
-    candidate = golds.candidate(done.end_state)
+    prepared = golds.prepare(done.end_state)
     core = [admitted for admitted in golds.readings if admitted.reading.standing == "core"]
     if not negative.refused:
-        assert [admitted.reading.id for admitted in core if admitted.find(candidate)] == []
+        assert [admitted.reading.id for admitted in core if admitted.find(prepared)] == []
 
 
 def golds_of(releases: dict[str, dict[str, Task]]) -> Iterator[tuple[Task, str]]:

@@ -162,8 +162,8 @@ def admitting(golds: CompiledGolds, environment: Environment, calls: tuple[ToolC
     done = replay(environment, calls)
     if done.refusals:
         return None
-    candidate = golds.candidate(done.end_state)
-    return [admitted.reading.id for admitted in golds.readings if admitted.find(candidate)]
+    prepared = golds.prepare(done.end_state)
+    return [admitted.reading.id for admitted in golds.readings if admitted.find(prepared)]
 
 
 @pytest.mark.parametrize("family", [f for f in families.FAMILIES if f.task in TAU2_TASKS.values()], ids=str)

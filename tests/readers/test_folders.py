@@ -17,7 +17,7 @@ import pytest
 from readers_checks import check_file
 
 from multigold.errors import ResultsError
-from multigold.readers import ResultsFile, Source, files, find_sources, open_results, open_source, streaming
+from multigold.readers import ResultsFile, ResultsSource, files, find_sources, open_results, open_source, streaming
 from multigold.readers.base import UnknownFormError
 from multigold.readers.folder import Folder
 
@@ -111,7 +111,7 @@ def test_an_archive_of_a_directory_is_read_as_the_directory(path: Path, tmp_path
 
 def test_the_success_of_a_voice_run_is_the_product_of_its_gating_factors(shared: Path) -> None:
     for results in open_source(
-        Source(path=str(shared / "data/nemo/synthetic_run/eval_20260101_000000"), kind="folder")
+        ResultsSource(path=str(shared / "data/nemo/synthetic_run/eval_20260101_000000"), kind="folder")
     ):
         for run in results.runs:
             recorded = run.trajectory.recorded

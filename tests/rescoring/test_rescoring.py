@@ -229,7 +229,7 @@ FULL = Verdict(
     domain="boxes",
     loopholes=("L1",),
     positions={"L1": ("left",)},
-    beside={"score": 1},
+    other_scorer={"score": 1},
 )
 
 

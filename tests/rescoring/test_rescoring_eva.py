@@ -50,12 +50,12 @@ def test_strings_are_compared_in_any_case_and_everything_else_strictly(
 def test_a_record_passes_where_its_database_and_its_session_do(final: Any, passes: bool | None) -> None:
     run = Run(trajectory=Trajectory(), extra={"session": final, "expected_session": {"name": "doe"}, "completed": True})
     verdict = with_session(Verdict(outcome="matched", benchmark_matched=True), run)
-    assert verdict.beside["passes"] is passes
-    assert verdict.beside["theirs"] == {"completed": True}
-    assert with_session(Verdict(outcome="unmatched", benchmark_matched=False), run).beside["passes"] is False
+    assert verdict.other_scorer["passes"] is passes
+    assert verdict.other_scorer["theirs"] == {"completed": True}
+    assert with_session(Verdict(outcome="unmatched", benchmark_matched=False), run).other_scorer["passes"] is False
 
 
 def test_a_real_record_ends_in_the_expected_database_and_does_not_tell_its_session(shared: Path) -> None:
     (verdict,) = rescore(shared / "data" / "eva")
     assert (verdict.outcome, verdict.benchmark_matched) == ("matched", True)
-    assert (verdict.beside["session"], verdict.beside["passes"]) == (None, None)
+    assert (verdict.other_scorer["session"], verdict.other_scorer["passes"]) == (None, None)

@@ -54,16 +54,16 @@ def test_with_their_one_gold_every_one_of_their_numbers_comes_out_the_same(
     assert len(rescored) == 17
     for verdict in rescored:
         stated = metrics(run_directory, verdict.run_id)
-        assert verdict.beside["theirs"] == {name: stated[name] for name in THEIRS}
-        assert verdict.beside["single"] == verdict.beside["theirs"], verdict.run_id
+        assert verdict.other_scorer["theirs"] == {name: stated[name] for name in THEIRS}
+        assert verdict.other_scorer["single"] == verdict.other_scorer["theirs"], verdict.run_id
 
 
 def test_with_one_gold_our_reward_is_their_success_wherever_the_run_is_scored(caseless: Rescoring) -> None:
     scored = [verdict for verdict in caseless if verdict.rewards.single is not None]
     assert len(scored) == 16
     for verdict in scored:
-        assert verdict.rewards.single == float(verdict.beside["theirs"]["is_successful"]), verdict.run_id
-        assert verdict.benchmark_matched == verdict.beside["theirs"]["db_state_match"], verdict.run_id
+        assert verdict.rewards.single == float(verdict.other_scorer["theirs"]["is_successful"]), verdict.run_id
+        assert verdict.benchmark_matched == verdict.other_scorer["theirs"]["db_state_match"], verdict.run_id
 
 
 def test_their_rates_over_the_runs_of_each_domain_come_out_the_same(exact: Rescoring) -> None:
@@ -73,7 +73,7 @@ def test_their_rates_over_the_runs_of_each_domain_come_out_the_same(exact: Resco
     state = {"eva-airline": [1, 2], "tau2-airline": [5, 9], "tau2-retail": [3, 3], "tau2-telecom": [1, 2]}
     for file in exact.files:
         for kind in ("theirs", "single"):
-            assert file.beside[kind] == {
+            assert file.other_scorer[kind] == {
                 "is_successful": success[file.domain],
                 "is_task_successful": task[file.domain],
                 "db_state_match": state[file.domain],
@@ -100,8 +100,8 @@ def test_what_was_written_in_another_case_stays_written_so(caseless: Rescoring) 
 def test_the_single_combined_update_matches_a_reading_that_their_gold_does_not_admit(exact: Rescoring) -> None:
     verdict = find(exact, "tau2_airline__32")
     assert (verdict.matched, verdict.benchmark_matched, verdict.stratum) == (("single-call",), False, "affected")
-    assert verdict.beside["core"]["is_successful"] is True
-    assert verdict.beside["theirs"]["is_successful"] is False
+    assert verdict.other_scorer["core"]["is_successful"] is True
+    assert verdict.other_scorer["theirs"]["is_successful"] is False
     assert (verdict.rewards.single, verdict.rewards.core) == (0.0, 1.0)
 
 
@@ -117,7 +117,7 @@ def test_an_end_state_without_a_hash_and_a_talk_that_stalled_fail_whatever_else_
     lost, stalled = find(exact, "tau2_airline__14"), find(exact, "tau2_airline__2")
     assert (code(lost), lost.rewards.core) == ("no_hash", 0.0)
     assert stalled.benchmark_matched is True
-    assert (stalled.rewards.single, stalled.beside["single"]["is_successful"]) == (0.0, False)
+    assert (stalled.rewards.single, stalled.other_scorer["single"]["is_successful"]) == (0.0, False)
 
 
 def test_a_domain_without_tools_is_scored_by_the_hash_that_is_expected(exact: Rescoring) -> None:
@@ -159,7 +159,7 @@ def test_hashes_alone_tell_which_reading_an_end_state_is_in(metrics_only: Path, 
     by_hash = rescore(metrics_only)
     assert len(by_hash) == 10
     for verdict in by_hash:
-        assert verdict.beside["single"] == verdict.beside["theirs"], verdict.run_id
+        assert verdict.other_scorer["single"] == verdict.other_scorer["theirs"], verdict.run_id
     assert find(by_hash, "tau2_airline__32").matched == ("single-call",)
     assert code(find(by_hash, "tau2_airline__23")) == "no_reading"
     for name in ("tau2_airline__0", "tau2_airline__1", "tau2_airline__7", "tau2_airline__44"):

@@ -14,7 +14,7 @@ from multigold.errors import DataError
 from multigold.model.task import ToolCall
 from multigold.rendering.calls import call_heading, call_lines, call_notes
 from multigold.rescoring import Options, rescore
-from multigold.rescoring.run_calls import CallKind, FollowedCall, followed_runs
+from multigold.rescoring.run_calls import CallKind, CallWithOutcome, runs_with_calls
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "airline_results.json"
 
@@ -62,7 +62,7 @@ def test_each_call_has_what_the_file_says_came_of_it_and_what_its_tool_does(tmp_
         called("fly", {}),
         answer("Tool 'fly' not found", error=True),
     )
-    (run,) = followed_runs(path, task_id="32", options=Options(benchmark_release="37199f3"))
+    (run,) = runs_with_calls(path, task_id="32", options=Options(benchmark_release="37199f3"))
     assert run.calls is not None
     assert [(call.call.name, call.kind, call.outcome, call.message) for call in run.calls] == [
         ("get_reservation_details", "read", "ok", ""),
@@ -78,7 +78,7 @@ def test_a_call_without_a_recorded_answer_says_so_and_what_a_replay_makes_of_it(
         called("get_reservation_details", {"reservation_id": "OWZ4XL"}),
         called("cancel_reservation", {"reservation_id": "NONE"}, call_id="b"),
     )
-    (run,) = followed_runs(path, task_id="32", options=Options(benchmark_release="37199f3"))
+    (run,) = runs_with_calls(path, task_id="32", options=Options(benchmark_release="37199f3"))
     assert [(call.outcome, call.replayed) for call in run.calls or ()] == [
         ("not_recorded", True),
         ("not_recorded", False),
@@ -88,7 +88,7 @@ def test_a_call_without_a_recorded_answer_says_so_and_what_a_replay_makes_of_it(
 @pytest.mark.usefixtures("airline_data")
 def test_the_verdicts_are_those_of_the_runs_without_their_calls() -> None:
     options = Options(benchmark_release="37199f3")
-    runs = followed_runs(EXAMPLE, task_id="32", options=options)
+    runs = runs_with_calls(EXAMPLE, task_id="32", options=options)
     assert [run.verdict for run in runs] == [one for one in rescore(EXAMPLE, options=options) if one.task_id == "32"]
     assert len(runs) == 4
 
@@ -97,7 +97,7 @@ def test_the_verdicts_are_those_of_the_runs_without_their_calls() -> None:
 def test_a_directory_may_hold_files_of_other_kinds(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(EXAMPLE.read_bytes())
     (tmp_path / "settings.json").write_text('{"colour": "red"}')
-    assert len(followed_runs(tmp_path, task_id="32", trial=1)) == 1
+    assert len(runs_with_calls(tmp_path, task_id="32", trial=1)) == 1
 
 
 # Lines
@@ -105,7 +105,7 @@ def test_a_directory_may_hold_files_of_other_kinds(tmp_path: Path) -> None:
 KINDS: tuple[CallKind, ...] = ("read", "write", "generic", "unknown", "")
 LONG = st.text(max_size=200)
 CALLS = st.builds(
-    lambda name, arguments, who, kind, outcome, message: FollowedCall(
+    lambda name, arguments, who, kind, outcome, message: CallWithOutcome(
         call=ToolCall(name, arguments, requestor=who), kind=kind, outcome=outcome, message=message
     ),
     LONG,
@@ -118,39 +118,41 @@ CALLS = st.builds(
 
 
 @given(st.lists(CALLS, max_size=12), st.integers(min_value=60, max_value=240))
-def test_every_call_is_one_line_that_fits_and_that_a_terminal_only_shows(calls: list[FollowedCall], width: int) -> None:
+def test_every_call_is_one_line_that_fits_and_that_a_terminal_only_shows(
+    calls: list[CallWithOutcome], width: int
+) -> None:
     lines = list(call_lines(calls, width=width))
     assert [line.kind for line in lines] == [call.kind for call in calls]
     assert all(line.text.isprintable() and len(line.text) <= width for line in lines)
     assert [int(line.text.split()[0]) for line in lines] == list(range(len(calls)))
 
 
-def line_of(call: FollowedCall, width: int = 120) -> str:
+def line_of(call: CallWithOutcome, width: int = 120) -> str:
     (line,) = call_lines([call], width=width)
     return line.text
 
 
 def test_a_line_has_who_called_what_with_which_arguments_and_what_came_of_it() -> None:
-    read = FollowedCall(call=ToolCall("look", {"id": "7", "deep": [1, 2.5]}), kind="read", outcome="ok")
+    read = CallWithOutcome(call=ToolCall("look", {"id": "7", "deep": [1, 2.5]}), kind="read", outcome="ok")
     assert line_of(read) == '  0 agent   look {"id":"7","deep":[1,2.5]}  ok'
-    write = FollowedCall(
+    write = CallWithOutcome(
         call=ToolCall("drop", {}, requestor="user"), kind="write", outcome="refused", message="Error: no\nsuch \x1b[31m"
     )
     assert line_of(write) == r"  0 user  * drop {}  refused: no such \x1b[31m"
-    odd = FollowedCall(call=ToolCall("drop", None), kind="unknown", replayed=False)
+    odd = CallWithOutcome(call=ToolCall("drop", None), kind="unknown", replayed=False)
     assert line_of(odd) == "  0 agent ? drop (arguments that are no JSON object)  not recorded (a replay refuses it)"
 
 
 def test_arguments_give_way_before_what_came_of_the_call() -> None:
-    call = FollowedCall(call=ToolCall("tell", {"text": "x" * 500}), outcome="refused", message="the line is busy")
+    call = CallWithOutcome(call=ToolCall("tell", {"text": "x" * 500}), outcome="refused", message="the line is busy")
     line = line_of(call, 80)
     assert line.endswith("...  refused: the line is busy")
     assert len(line) == 80
 
 
 def test_the_heading_counts_and_the_notes_explain_only_marks_that_are_there() -> None:
-    read = FollowedCall(call=ToolCall("look"), kind="read", outcome="ok")
-    write = FollowedCall(call=ToolCall("drop"), kind="write", outcome="refused")
+    read = CallWithOutcome(call=ToolCall("look"), kind="read", outcome="ok")
+    write = CallWithOutcome(call=ToolCall("drop"), kind="write", outcome="refused")
     assert call_heading([read, write]) == "calls: 2 (1 may change the database, 1 refused)"
     assert call_heading([read]) == "calls: 1"
     assert call_heading([]) == "calls: none were made"

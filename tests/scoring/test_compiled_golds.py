@@ -165,9 +165,9 @@ def any_loan(**changes: Any) -> Pattern:
 
 def faults(environment: Environment, pattern: Pattern, *calls: multigold.ToolCall) -> Iterator[str]:
     golds = compiled(environment, pattern)
-    candidate = golds.candidate(multigold.replay(environment, calls).end_state)
+    prepared = golds.prepare(multigold.replay(environment, calls).end_state)
     (one,) = golds.readings[0].patterns
-    return one.faults(candidate.initial, candidate.state, candidate.changes)
+    return one.faults(prepared.initial, prepared.state, prepared.changes)
 
 
 def lend(book: str) -> multigold.ToolCall:
@@ -212,9 +212,9 @@ def test_a_patterns_invariants_hold(library: Environment) -> None:
     state = multigold.replay(library, [lend("b-moss")]).end_state
     tampered = state.agent.draft()
     tampered.edit("books", "b-moss")["free"] = 9
-    candidate = golds.candidate(multigold.EndState(tampered.freeze()))
+    prepared = golds.prepare(multigold.EndState(tampered.freeze()))
     (one,) = golds.readings[0].patterns
-    (fault,) = one.faults(candidate.initial, candidate.state, candidate.changes)
+    (fault,) = one.faults(prepared.initial, prepared.state, prepared.changes)
     assert fault.startswith("copies-add-up: b-moss had 2 copies")
 
 
@@ -223,8 +223,8 @@ def test_a_pattern_can_ask_that_something_is_removed(library: Environment) -> No
     golds = compiled(library, pattern)
     draft = library.initial.agent.draft()
     draft.remove("reservations", "reservation-1")
-    candidate = golds.candidate(multigold.EndState(draft.freeze()))
-    assert golds.readings[0].find(candidate) == ("", ())
+    prepared = golds.prepare(multigold.EndState(draft.freeze()))
+    assert golds.readings[0].find(prepared) == ("", ())
 
 
 def test_an_unknown_invariant_is_an_error_of_the_gold_set(library: Environment) -> None:

@@ -19,7 +19,7 @@ from multigold.errors import CallError, ResultsError
 from multigold.model.gold import CallEvidence, Explicit, Reading
 from multigold.model.trajectory import Message, Recorded, RecordedCall
 from multigold.model.verdict import SUCCESS_TOLERANCE, is_success
-from multigold.scoring.replayed_run import follow
+from multigold.scoring.replayed_run import replay_run
 
 BEFORE = {"orders": {"o-1": {"status": "open", "refund": 0}, "o-2": {"status": "open", "refund": 0}}}
 REFUNDED = {"orders": {**BEFORE["orders"], "o-1": {"status": "open", "refund": 20}}}
@@ -308,8 +308,8 @@ def test_a_read_that_answers_otherwise_is_counted_and_is_no_drift(library_module
     missing = RecordedCall(call=multigold.ToolCall("view_loan", {"loan_id": "loan-9"}), result="{}", refused=False)
     trajectory = multigold.Trajectory(calls=(missing,))
     environment = library_module.build()
-    walk = follow(trajectory, environment.initial, environment, check_reads=True)
-    assert (walk.fidelity.differing, walk.fidelity.drift) == (1, "")
+    replayed = replay_run(trajectory, environment.initial, environment, check_reads=True)
+    assert (replayed.fidelity.differing, replayed.fidelity.drift) == (1, "")
 
 
 def test_a_recorded_refusal_that_now_changes_nothing_is_no_drift(library_module: ModuleType) -> None:
@@ -317,8 +317,8 @@ def test_a_recorded_refusal_that_now_changes_nothing_is_no_drift(library_module:
         library_module.build(), tools=tool_table({"write": (do_nothing,)}), conventions=multigold.Conventions()
     )
     refused = RecordedCall(call=multigold.ToolCall("do_nothing", {}), result="Error: no", refused=True)
-    walk = follow(multigold.Trajectory(calls=(refused,)), environment.initial, environment)
-    assert (walk.fidelity.differing, walk.fidelity.drift) == (1, "")
+    replayed = replay_run(multigold.Trajectory(calls=(refused,)), environment.initial, environment)
+    assert (replayed.fidelity.differing, replayed.fidelity.drift) == (1, "")
 
 
 def test_an_answer_is_what_the_tool_said_and_not_what_bringing_the_sides_in_step_makes_of_it() -> None:
@@ -333,8 +333,8 @@ def test_an_answer_is_what_the_tool_said_and_not_what_bringing_the_sides_in_step
         name="boxes", initial=start, tools=tool_table({"write": (fill,)}), synchronise=empty
     )
     recorded = RecordedCall(call=multigold.ToolCall("fill", {}), result='{"filled": 7}', refused=False)
-    walk = follow(multigold.Trajectory(calls=(recorded,)), start, environment)
-    assert walk.fidelity.differing == 0
+    replayed = replay_run(multigold.Trajectory(calls=(recorded,)), start, environment)
+    assert replayed.fidelity.differing == 0
 
 
 def do_nothing(draft: Any) -> str:

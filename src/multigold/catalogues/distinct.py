@@ -56,7 +56,7 @@ def _undecided(one: Admitted, other: Admitted) -> bool:
 def _shared(golds: CompiledGolds, one: Admitted, other: Admitted) -> Iterator[str]:
     for first, second in ((one, other), (other, one)):
         for member in first.members:
-            if second.find(golds.candidate(member.state)) is not None:
+            if second.find(golds.prepare(member.state)) is not None:
                 yield member.label
 
 

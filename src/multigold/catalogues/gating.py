@@ -21,7 +21,7 @@ def ungated(golds: CompiledGolds, environment: Environment | None) -> Iterator[t
         golds: The compiled golds.
         environment: Tells which tools read; without one that is taken on trust.
     """
-    untouched = golds.candidate(golds.initial)
+    untouched = golds.prepare(golds.initial)
     for index, admitted in enumerate(golds.readings):
         if not is_gated(admitted.reading.evidence, environment) and admitted.find(untouched) is not None:
             yield index, admitted.reading

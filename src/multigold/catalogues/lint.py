@@ -285,9 +285,9 @@ def _negative_findings(gold_set: GoldSet, golds: CompiledGolds, environment: Env
 
 
 def _negative_matches(golds: CompiledGolds, name: str, state: EndState, source: str, place: str) -> Iterator[Finding]:
-    candidate = golds.candidate(state)
+    prepared = golds.prepare(state)
     for admitted in golds.readings:
-        if admitted.reading.standing == "core" and admitted.find(candidate) is not None:
+        if admitted.reading.standing == "core" and admitted.find(prepared) is not None:
             sentence = f"{name}: the reading {admitted.reading.id} admits it"
             yield _finding("negative-admitted", source, place, sentence)
 

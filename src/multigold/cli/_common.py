@@ -18,7 +18,7 @@ from multigold.state.equivalence import EQUIVALENCES
 from multigold.stats.aggregation import STRATA
 
 if TYPE_CHECKING:
-    from multigold.rescoring.checking import Check
+    from multigold.rescoring.checking import RecordedCheck
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -82,7 +82,7 @@ def several(results: Sequence[str | Path]) -> bool:
     return len(results) > 1 or (str(results[0]) != "-" and len(find_sources(results)) > 1)
 
 
-def stop_where_broken(files: Sequence[FileReport | Check]) -> None:
+def stop_where_broken(files: Sequence[FileReport | RecordedCheck]) -> None:
     """End the command as a failure where a file of several could not be read: last, when the others are done.
 
     Raises:

@@ -20,7 +20,7 @@ from multigold.errors import CallError
 from multigold.model.verdict import Verdict
 from multigold.rendering.calls import call_heading, call_lines, call_notes
 from multigold.rescoring import FileReport
-from multigold.rescoring.run_calls import CallKind, FollowedRun, followed_runs
+from multigold.rescoring.run_calls import CallKind, RunWithCalls, runs_with_calls
 from multigold.state.explain import printable
 
 
@@ -43,8 +43,8 @@ def command(
     """
     options = make_options({**scoring, "strata": strata})
     files: list[FileReport] = []
-    told = files.append if several([results]) else None
-    runs = followed_runs(results, task_id=task_id, trial=trial, options=options, told=told)
+    on_report = files.append if several([results]) else None
+    runs = runs_with_calls(results, task_id=task_id, trial=trial, options=options, on_report=on_report)
     if not runs:
         stop_where_broken(files)
         trial_text = "" if trial is None else f" with trial {trial}"
@@ -76,7 +76,7 @@ def _text(verdict: Verdict, limit: int) -> str:
 _STYLES: dict[CallKind, dict[str, Any]] = {"read": {"dim": True}, "generic": {"dim": True}, "write": {"bold": True}}
 
 
-def _calls_text(run: FollowedRun) -> str:
+def _calls_text(run: RunWithCalls) -> str:
     lines = call_lines(run.calls or (), width=output_width())
     return "\n".join(
         [call_heading(run.calls), *(click.style(line.text, **_STYLES.get(line.kind, {})) for line in lines)]

@@ -178,8 +178,8 @@ class Verdict:
         end_state: Fingerprint of what the run changed; equal for runs of one task that end alike, empty if unknown.
         do_nothing: Rewards of a run that does nothing at all on this task.
         always_refuse: Rewards of a run that leaves the database untouched and has all evidence.
-        beside: What another scorer's file says of the run, and what it would say with our verdict in place of its own
-            on the database; empty for formats of which nothing is to be said beside.
+        other_scorer: What another scorer's file says of the run, and what it would say with our verdict on the
+            database in place of its own; empty for files that only the benchmark scored.
     """
 
     outcome: Outcome
@@ -209,7 +209,7 @@ class Verdict:
     domain: str = ""
     loopholes: tuple[str, ...] = ()
     positions: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
-    beside: Mapping[str, Json] = attrs.field(factory=dict)
+    other_scorer: Mapping[str, Json] = attrs.field(factory=dict)
 
     @property
     def nearest(self) -> Nearest | None:

@@ -75,7 +75,7 @@ FOLDER_FORMATS: Final[tuple[FolderFormat, ...]] = (
 
 
 @attrs.frozen(kw_only=True)
-class Source:
+class ResultsSource:
     """One thing to open; plain data, so that it can be handed to another process.
 
     Attributes:
@@ -100,7 +100,7 @@ class Source:
 # Finding
 
 
-def find_sources(names: Iterable[str | Path]) -> list[Source]:
+def find_sources(names: Iterable[str | Path]) -> list[ResultsSource]:
     """Return what is to be opened for the names that a user gave, in their order.
 
     Raises:
@@ -119,10 +119,10 @@ def _as_text(name: object) -> str:
     return str(name)
 
 
-def _sources(name: str) -> Iterator[Source]:
+def _sources(name: str) -> Iterator[ResultsSource]:
     path = Path(name)
     if name == STDIN:
-        yield Source(path=name, kind="stdin")
+        yield ResultsSource(path=name, kind="stdin")
     elif path.is_dir():
         yield from _in_directory(path)
     elif path.is_file():
@@ -143,9 +143,9 @@ def _matches(pattern: str) -> list[str]:
     return found
 
 
-def _in_directory(path: Path) -> Iterator[Source]:
+def _in_directory(path: Path) -> Iterator[ResultsSource]:
     folder = directory(path)
-    sources = list(_in_folder(folder, lambda inner: Source(path=str(path / inner), kind="folder")))
+    sources = list(_in_folder(folder, lambda inner: ResultsSource(path=str(path / inner), kind="folder")))
     for place in _loose(folder):
         sources.extend(attrs.evolve(source, named=False) for source in _in_file(path / place))
     if not sources:
@@ -153,7 +153,9 @@ def _in_directory(path: Path) -> Iterator[Source]:
     yield from sources
 
 
-def _in_folder(folder: Folder, make: Callable[[str], Source], inner: str = "", depth: int = 0) -> Iterator[Source]:
+def _in_folder(
+    folder: Folder, make: Callable[[str], ResultsSource], inner: str = "", depth: int = 0
+) -> Iterator[ResultsSource]:
     """Yield a source for every directory, itself included, that has a form of its own."""
     if folder_format(folder) is not None:
         yield make(inner)
@@ -176,19 +178,21 @@ def folder_format(folder: Folder) -> FolderFormat | None:
     return next((form for form in FOLDER_FORMATS if form.recognise(folder)), None)
 
 
-def _in_file(path: Path) -> Iterator[Source]:
+def _in_file(path: Path) -> Iterator[ResultsSource]:
     if _starts_with(path, _ZIP):
         yield from _in_archive(path)
     elif path.name == _META and (path.parent / "simulations").is_dir():
-        yield Source(path=str(path.parent), kind="folder")
+        yield ResultsSource(path=str(path.parent), kind="folder")
     else:
-        yield Source(path=str(path))
+        yield ResultsSource(path=str(path))
 
 
-def _in_archive(path: Path) -> Iterator[Source]:
+def _in_archive(path: Path) -> Iterator[ResultsSource]:
     folder = archive(path)
-    sources = list(_in_folder(folder, lambda inner: Source(path=str(path), member=inner, kind="archive")))
-    sources.extend(Source(path=str(path), member=member, kind="member", named=False) for member in _loose(folder))
+    sources = list(_in_folder(folder, lambda inner: ResultsSource(path=str(path), member=inner, kind="archive")))
+    sources.extend(
+        ResultsSource(path=str(path), member=member, kind="member", named=False) for member in _loose(folder)
+    )
     if not sources:
         raise ResultsError("the archive holds no results file", where=str(path))
     yield from sources
@@ -236,7 +240,7 @@ def open_results(
 
 
 def open_source(
-    source: Source, *, options: ReadOptions | None = None, max_bytes: int = MAX_WHOLE_BYTES
+    source: ResultsSource, *, options: ReadOptions | None = None, max_bytes: int = MAX_WHOLE_BYTES
 ) -> Iterator[ResultsFile]:
     """Open a source and yield its results files.
 
@@ -259,7 +263,7 @@ def open_source(
         yield read_known(_document(source, max_bytes), options)
 
 
-def _document(source: Source, max_bytes: int) -> Document:
+def _document(source: ResultsSource, max_bytes: int) -> Document:
     """Return a source cut into raw pieces; a large file stays where it is."""
     if source.kind == "file":
         large = _large(Path(source.path), source.name)
@@ -330,7 +334,7 @@ class _Temporary:
         weakref.finalize(self, shutil.rmtree, path, ignore_errors=True)
 
 
-def _data(source: Source, max_bytes: int) -> bytes:
+def _data(source: ResultsSource, max_bytes: int) -> bytes:
     if source.kind == "stdin":
         return _limited(sys.stdin.buffer, STDIN, max_bytes)
     if source.kind == "member":

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
-from multigold.rescoring.run_calls import CallKind, FollowedCall, counts
+from multigold.rescoring.run_calls import CallKind, CallWithOutcome, counts
 from multigold.state.canonical import Json
 from multigold.state.explain import printable
 
@@ -29,13 +29,13 @@ class CallLine:
     kind: CallKind
 
 
-def call_notes(calls: Iterable[FollowedCall]) -> str:
+def call_notes(calls: Iterable[CallWithOutcome]) -> str:
     """Return what the marks mean that stand at some calls; empty if there are none."""
     kinds = {call.kind for call in calls}
     return " ".join(meaning for kind, meaning in _MEANINGS.items() if kind in kinds)
 
 
-def call_heading(calls: Sequence[FollowedCall] | None) -> str:
+def call_heading(calls: Sequence[CallWithOutcome] | None) -> str:
     """Return the line above the calls of a run; None says that the file holds none of them."""
     if calls is None:
         return "calls: the file holds none of this run"
@@ -43,7 +43,7 @@ def call_heading(calls: Sequence[FollowedCall] | None) -> str:
     return f"calls: {len(calls) or 'none were made'}{f' ({parts})' if parts else ''}"
 
 
-def call_lines(calls: Sequence[FollowedCall], *, width: int) -> Iterator[CallLine]:
+def call_lines(calls: Sequence[CallWithOutcome], *, width: int) -> Iterator[CallLine]:
     """Yield a line for each call: its index, who called, the tool, the arguments and what came of it.
 
     Args:
@@ -71,7 +71,7 @@ def _arguments(arguments: Mapping[str, Json] | None) -> str:
         return "(arguments that cannot be shown)"
 
 
-def _outcome(call: FollowedCall) -> str:
+def _outcome(call: CallWithOutcome) -> str:
     if call.outcome == "refused":
         said = " ".join(call.message.split()).removeprefix("Error: ")
         return f"refused: {printable(said)}" if said else "refused"

@@ -13,7 +13,7 @@ from multigold.state.canonical import Json
 from multigold.stats.aggregation import Report
 
 if TYPE_CHECKING:
-    from multigold.rescoring.checking import Check
+    from multigold.rescoring.checking import RecordedCheck
 
 SCHEMA = verdict_files.SCHEMA
 """Name and version of the document's form; the schema itself ships as `schemas/rescore.schema.json`."""
@@ -91,7 +91,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Json]:
         "fidelity": _fidelity(verdict),
         "ignored": list(verdict.ignored),
         "end_state": verdict.end_state,
-        "beside": dict(verdict.beside),
+        "other_scorer": dict(verdict.other_scorer),
         "baselines": {
             "do_nothing": rewards_json(verdict.do_nothing),
             "always_refuse": rewards_json(verdict.always_refuse),
@@ -128,7 +128,7 @@ def _fidelity(verdict: Verdict) -> dict[str, Json]:
     return {name: getattr(fidelity, name) for name in names}
 
 
-def check_json(checks: Iterable[Check]) -> dict[str, Json]:
+def check_json(checks: Iterable[RecordedCheck]) -> dict[str, Json]:
     """Return what `--check-recorded` found as plain data."""
     names = ("name", "runs", "recorded", "agree", "spelling", "no_gold", "problem", "left_out")
     return {

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
 
-    from multigold.rescoring.checking import Check
+    from multigold.rescoring.checking import RecordedCheck
 
 
 def report_tables(report: Report, *, by_task: bool = False) -> list[RenderableType]:
@@ -135,7 +135,7 @@ def file_lines(files: Iterable[FileReport]) -> list[str]:
     for file in files:
         if file.format or file.problem:
             lines.append(printable(_line_of(file.name, file.problem or _file_detail(file))))
-            lines += [printable(f"  {line}") for line in (*_fidelity_lines(file), *_beside_lines(file))]
+            lines += [printable(f"  {line}") for line in (*_fidelity_lines(file), *_other_scorer_lines(file))]
         lines += [printable(f"  {file.name if not file.format else 'warning'}: {warning}") for warning in file.warnings]
         lines += [f"  {_REMEDIES[code]}" for code in file.unscored if code in _REMEDIES]
     return lines
@@ -173,11 +173,11 @@ def _fidelity_lines(file: FileReport) -> Iterator[str]:
 _BESIDE = {"theirs": "as recorded", "single": "with their gold", "core": "with every core reading"}
 
 
-def _beside_lines(file: FileReport) -> Iterator[str]:
+def _other_scorer_lines(file: FileReport) -> Iterator[str]:
     """Yield another scorer's success rates, recomputed, in one line; nothing if there is none."""
     rates = [
         f"{passed}/{of} {_BESIDE[kind]}"
-        for kind, numbers in file.beside.items()
+        for kind, numbers in file.other_scorer.items()
         if kind in _BESIDE
         for passed, of in [numbers.get("is_successful", (0, 0))]
         if of
@@ -186,7 +186,7 @@ def _beside_lines(file: FileReport) -> Iterator[str]:
         yield f"their success: {', '.join(rates)}"
 
 
-def check_lines(checks: Iterable[Check]) -> list[str]:
+def check_lines(checks: Iterable[RecordedCheck]) -> list[str]:
     """Return what `--check-recorded` found, a line per file and one for each run that differs."""
     lines = []
     for check in checks:

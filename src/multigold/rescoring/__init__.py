@@ -15,16 +15,17 @@ from multigold.rescoring.batch import (
     stream,
     summarise,
 )
-from multigold.rescoring.context import Desk, Place, acceptable_gold_set, judge_run, named
+from multigold.rescoring.context import FileContext, ScoringContext, acceptable_gold_set
+from multigold.rescoring.judge_run import judge_run, named
 from multigold.rescoring.options import FileReport, Options, Rescoring, provenance
 
 __all__ = [
-    "Desk",
+    "FileContext",
     "FileReport",
     "Options",
-    "Place",
     "Progress",
     "Rescoring",
+    "ScoringContext",
     "acceptable_gold_set",
     "in_force",
     "judge_run",

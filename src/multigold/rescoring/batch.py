@@ -18,14 +18,15 @@ import attrs
 
 from multigold.catalogues.loading import load_catalogue, load_gold_sets, shipped_catalogues
 from multigold.errors import CallError
-from multigold.model.verdict import Reason, Verdict
-from multigold.readers import ResultsFile, Source, find_sources
-from multigold.rescoring.context import Desk, Place, judge_run, named, unscored_run
+from multigold.model.verdict import Verdict
+from multigold.readers import ResultsFile, ResultsSource, find_sources
+from multigold.rescoring.context import FileContext, ScoringContext
 from multigold.rescoring.format_kinds import holds_verdicts
+from multigold.rescoring.judge_run import judge_run, named
 from multigold.rescoring.keep_going import each_source
 from multigold.rescoring.nemo.rates import VoiceRates
 from multigold.rescoring.options import FileReport, Options, Rescoring
-from multigold.rescoring.workers import Crew
+from multigold.rescoring.workers import WorkerPool
 from multigold.stats.aggregation import Report, ReportBuilder, summarise_verdicts
 
 Progress = Callable[[str, int], None]
@@ -85,13 +86,13 @@ def stream(
     """
     if not paths:
         raise CallError("there is nothing to re-score", remedy="Name at least one results file.")
-    desk = Desk(options or Options())
-    with Crew(desk.options, jobs) as crew:
-        stream_one = partial(_stream_source, desk=desk, crew=crew, keep_going=keep_going, progress=progress)
-        yield from _told_twice(each_source(find_sources(paths), stream_one, keep_going=keep_going))
+    context = ScoringContext(options or Options())
+    with WorkerPool(context.options, jobs) as pool:
+        stream_one = partial(_stream_source, context=context, pool=pool, keep_going=keep_going, progress=progress)
+        yield from _with_repeats_noted(each_source(find_sources(paths), stream_one, keep_going=keep_going))
 
 
-def _told_twice(items: Iterator[Verdict | FileReport]) -> Iterator[Verdict | FileReport]:
+def _with_repeats_noted(items: Iterator[Verdict | FileReport]) -> Iterator[Verdict | FileReport]:
     """Say so where one file is among the others a second time, under whatever name: its runs count twice."""
     seen: dict[tuple[str, str], str] = {}
     for item in items:
@@ -105,39 +106,29 @@ def _told_twice(items: Iterator[Verdict | FileReport]) -> Iterator[Verdict | Fil
 
 
 def _stream_source(
-    source: Source, *, desk: Desk, crew: Crew, keep_going: bool, progress: Progress | None
+    source: ResultsSource, *, context: ScoringContext, pool: WorkerPool, keep_going: bool, progress: Progress | None
 ) -> Iterator[Verdict | FileReport]:
-    opened = desk.open(source)
+    opened = context.open(source)
     for index, results in enumerate(opened):
-        place, missing = desk.place_or_reason(results, may_lack_data=keep_going or len(opened) > 1)
-        if missing is not None:
-            judged = _all_unscored(results, missing)
-        else:
-            judged = crew.judge(source, index, len(results.runs)) or _judge_all(place, desk)
-        yield from _stream_file(judged, place, desk, progress)
-
-
-def _all_unscored(results: ResultsFile, reason: Reason) -> Iterator[Verdict]:
-    return (unscored_run(run, reason) for run in results.runs)
-
-
-def _judge_all(place: Place, desk: Desk) -> Iterator[Verdict]:
-    return (judge_run(run, place, desk) for run in place.results.runs)
+        file = context.for_file(results, may_lack_data=keep_going or len(opened) > 1)
+        judged = None if file.missing else pool.judge(source, index, len(results.runs))
+        judged = judged or (judge_run(run, file, context) for run in results.runs)
+        yield from _stream_file(judged, file, context, progress)
 
 
 def _stream_file(
-    judged: Iterator[Verdict], place: Place, desk: Desk, progress: Progress | None
+    judged: Iterator[Verdict], file: FileContext, context: ScoringContext, progress: Progress | None
 ) -> Iterator[Verdict | FileReport]:
-    stored = _stored_reports(place.results)
-    counts = {name: _Counts() for name in stored or (place.results.name,)}
+    stored = _stored_reports(file.results)
+    counts = {name: _Counts() for name in stored or (file.results.name,)}
     for done, verdict in enumerate(judged, start=1):
-        verdict = named(verdict, place.results, desk.options)
+        verdict = named(verdict, file.results, context.options)
         counts.setdefault(verdict.file, _Counts()).add(verdict)
         if progress is not None:
-            progress(place.results.name, done)
+            progress(file.results.name, done)
         yield verdict
     for name, count in counts.items():
-        report = _file_report(place, count, desk.options)
+        report = _file_report(file, count, context.options)
         yield _counted(stored[name], report) if name in stored else attrs.evolve(report, name=name)
 
 
@@ -171,13 +162,13 @@ class _Counts:
     unscored: Counter[str] = attrs.field(factory=Counter)
     fidelity: Counter[str] = attrs.field(factory=Counter)
     agents: set[str] = attrs.field(factory=set)
-    beside: VoiceRates = attrs.field(factory=VoiceRates)
+    other_scorer: VoiceRates = attrs.field(factory=VoiceRates)
     drifts: Counter[str] = attrs.field(factory=Counter)
 
     def add(self, verdict: Verdict) -> None:
         self.outcomes[verdict.outcome] += 1
         self.agents.add(verdict.agent)
-        self.beside.add(verdict)
+        self.other_scorer.add(verdict)
         if verdict.outcome == "unscored" and verdict.reason is not None:
             self.unscored[verdict.reason.code] += 1
         for name in FIDELITY:
@@ -228,8 +219,8 @@ FIDELITY = ("calls", "replayed", "refused", "unknown", "skipped", "differing")
 """What is counted of the calls of a file's runs."""
 
 
-def _file_report(place: Place, counts: _Counts, options: Options) -> FileReport:
-    results = place.results
+def _file_report(file: FileContext, counts: _Counts, options: Options) -> FileReport:
+    results = file.results
     return FileReport(
         name=results.name,
         digest=results.digest,
@@ -241,19 +232,19 @@ def _file_report(place: Place, counts: _Counts, options: Options) -> FileReport:
         unmatched=counts.outcomes["unmatched"],
         unscored=dict(sorted(counts.unscored.items())),
         fidelity={name: counts.fidelity[name] for name in (*FIDELITY, "drifting")},
-        beside=counts.beside.to_json(),
-        data_digest=place.environment.data_digest if place.environment else "",
-        catalogue_digest=place.catalogue.digest if place.catalogue else "",
-        paper_split=bool(place.catalogue and place.catalogue.paper_split),
+        other_scorer=counts.other_scorer.to_json(),
+        data_digest=file.environment.data_digest if file.environment else "",
+        catalogue_digest=file.catalogue.digest if file.catalogue else "",
+        paper_split=bool(file.catalogue and file.catalogue.paper_split),
         equivalences=_in_force(results, options),
-        warnings=(*results.warnings, *_without_catalogue(place, options), *counts.doubts()),
+        warnings=(*results.warnings, *_without_catalogue(file, options), *counts.doubts()),
     )
 
 
-def _without_catalogue(place: Place, options: Options) -> Iterator[str]:
+def _without_catalogue(file: FileContext, options: Options) -> Iterator[str]:
     """Yield a warning where catalogues were named and none is for this file, whose scores look like results."""
-    if options.gold_sets is not None and place.catalogue is None and not holds_verdicts(place.results):
-        yield f"no catalogue in {options.gold_sets} is for {place.results.domain}: single gold only"
+    if options.gold_sets is not None and file.catalogue is None and not holds_verdicts(file.results):
+        yield f"no catalogue in {options.gold_sets} is for {file.results.domain}: single gold only"
 
 
 def summarise(rescoring: Rescoring | Iterable[Verdict]) -> Report:

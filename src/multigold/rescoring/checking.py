@@ -11,17 +11,18 @@ import attrs
 
 from multigold.errors import CallError
 from multigold.model.verdict import Verdict
-from multigold.readers import ResultsFile, Run, Source, find_sources
-from multigold.rescoring.context import Desk, Place, judge_run, unscored_run
+from multigold.readers import ResultsFile, ResultsSource, Run, find_sources
+from multigold.rescoring.context import FileContext, ScoringContext
+from multigold.rescoring.judge_run import judge_run
 from multigold.rescoring.keep_going import each_source
 from multigold.rescoring.options import FileReport, Options
-from multigold.scoring.replayed_run import follow
+from multigold.scoring.replayed_run import replay_run
 from multigold.state.canonical import Json
 from multigold.state.database import GONE, EndState
 
 
 @attrs.frozen(kw_only=True)
-class Check:
+class RecordedCheck:
     """The strict verdict by the benchmark's gold held against the recorded one, for one file.
 
     Attributes:
@@ -49,13 +50,15 @@ class Check:
     left_out: str = ""
 
 
-def check_recorded(*paths: str | Path, options: Options | None = None, keep_going: bool = False) -> tuple[Check, ...]:
+def check_recorded(
+    *paths: str | Path, options: Options | None = None, keep_going: bool = False
+) -> tuple[RecordedCheck, ...]:
     """Hold the strict single-gold verdict of every run against the database verdict recorded in the file.
 
     Args:
         paths: Result files, or what holds several, at least one.
         options: How they are re-scored; see `Options`.
-        keep_going: Whether a file that cannot be read is told in its check, instead of raising.
+        keep_going: Whether a file that cannot be read is reported in its check, instead of raising.
 
     Returns:
         A check per results file.
@@ -67,30 +70,30 @@ def check_recorded(*paths: str | Path, options: Options | None = None, keep_goin
     """
     if not paths:
         raise CallError("there is nothing to check", remedy="Name at least one results file.")
-    desk = Desk(options or Options())
+    context = ScoringContext(options or Options())
 
-    def work(source: Source) -> Iterator[Check]:
-        opened = desk.open(source)
+    def work(source: ResultsSource) -> Iterator[RecordedCheck]:
+        opened = context.open(source)
         for results in opened:
-            yield _check(results, desk, may_lack_data=keep_going or len(opened) > 1)
+            yield _check(results, context, may_lack_data=keep_going or len(opened) > 1)
 
     found = each_source(find_sources(paths), work, keep_going=keep_going)
-    return tuple(item if isinstance(item, Check) else _unread(item) for item in found)
+    return tuple(item if isinstance(item, RecordedCheck) else _unread(item) for item in found)
 
 
-def _unread(report: FileReport) -> Check:
+def _unread(report: FileReport) -> RecordedCheck:
     left_out = "; ".join(report.warnings).removeprefix("left out: ")
-    return Check(name=report.name, problem=report.problem, left_out=left_out)
+    return RecordedCheck(name=report.name, problem=report.problem, left_out=left_out)
 
 
-def _check(results: ResultsFile, desk: Desk, *, may_lack_data: bool) -> Check:
-    place, missing = desk.place_or_reason(results, may_lack_data=may_lack_data)
+def _check(results: ResultsFile, context: ScoringContext, *, may_lack_data: bool) -> RecordedCheck:
+    file = context.for_file(results, may_lack_data=may_lack_data)
     counts, unscored, differ = Counter[str](), Counter[str](), []
-    for run in place.results.runs:
+    for run in file.results.runs:
         counts["runs"] += 1
         if run.trajectory.recorded.db_match is None:
             continue
-        verdict = judge_run(run, place, desk) if missing is None else unscored_run(run, missing)
+        verdict = judge_run(run, file, context)
         kind = _kind(verdict)
         counts[kind] += 1
         if kind == "unscored" and verdict.reason is not None:
@@ -98,10 +101,10 @@ def _check(results: ResultsFile, desk: Desk, *, may_lack_data: bool) -> Check:
         elif kind == "differ":
             differ.append(_sentence(verdict))
         elif kind == "agree" and verdict.benchmark_matched:
-            counts["spelling"] += not _spelled_alike(run, place, desk)
+            counts["spelling"] += not _spelled_alike(run, file, context)
     kinds = ("agree", "differ", "unscored", "no_gold")
-    return Check(
-        name=place.results.name,
+    return RecordedCheck(
+        name=file.results.name,
         runs=counts["runs"],
         recorded=sum(counts[kind] for kind in kinds),
         agree=counts["agree"],
@@ -123,15 +126,16 @@ def _sentence(verdict: Verdict) -> str:
     return f"{run}: recorded {verdict.recorded.db_match}, ours {verdict.benchmark_matched}"
 
 
-def _spelled_alike(run: Run, place: Place, desk: Desk) -> bool:
+def _spelled_alike(run: Run, file: FileContext, context: ScoringContext) -> bool:
     """Tell whether a matching end state is also written as the gold's is, so that tau2's hash is the same."""
-    if place.environment is None or (run.trajectory.calls is None and run.trajectory.end_state is None):
+    if file.environment is None or (run.trajectory.calls is None and run.trajectory.end_state is None):
         return True  # known by its hash alone
-    golds = desk.golds(place.results.tasks[run.task_id], place)
+    golds = context.golds(file.results.tasks[run.task_id], file)
     if golds.benchmark is None:
         return True
-    walk = follow(run.trajectory, golds.start, place.environment)
-    return all(one == other for one, other in _spellings(golds.benchmark.state, golds.candidate(walk.end_state).state))
+    replayed = replay_run(run.trajectory, golds.start, file.environment)
+    state = golds.prepare(replayed.end_state).state
+    return all(one == other for one, other in _spellings(golds.benchmark.state, state))
 
 
 def _spellings(one: EndState, other: EndState) -> Iterator[tuple[str, str]]:

@@ -9,38 +9,40 @@ import attrs
 from multigold.benchmark_data import LOCAL, known_release, load_environment, load_tasks
 from multigold.catalogues.loading import load_catalogue_for
 from multigold.environments.base import Environment
-from multigold.errors import DataError, EnvironmentNotFoundError, GoldSetError, MultigoldError
+from multigold.errors import DataError, EnvironmentNotFoundError, MultigoldError
 from multigold.model.catalogue import Catalogue
 from multigold.model.gold import Actions, GoldSet, Reading
 from multigold.model.task import Task
-from multigold.model.trajectory import Trajectory
-from multigold.model.verdict import Reason, Verdict
-from multigold.readers import AcceptableOutcome, ReadOptions, ResultsFile, Run, Source, open_source
-from multigold.rescoring.format_kinds import holds_verdicts, is_eva, is_voice
+from multigold.model.verdict import Reason
+from multigold.readers import AcceptableOutcome, ReadOptions, ResultsFile, ResultsSource, open_source
+from multigold.rescoring.format_kinds import holds_verdicts, is_voice
 from multigold.rescoring.options import Options
 from multigold.scoring import CompiledGolds, compile_golds
-from multigold.scoring.judging import blank, judge, unscored
 
 if TYPE_CHECKING:
     from multigold.rescoring.nemo.judging import StateHashes
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Place:
+class FileContext:
     """What the runs of one file are scored with.
 
     Attributes:
         results: The file.
         environment: Where calls are replayed; None if the file gives end states and nothing need be replayed.
         catalogue: The catalogue of the domain; None if there is none.
+        missing: Why none of its runs can be scored; None if nothing is missing.
+        golds: By task id, each task that had a run already with its golds: the next run does not fingerprint its text.
     """
 
     results: ResultsFile
-    environment: Environment | None
-    catalogue: Catalogue | None
+    environment: Environment | None = None
+    catalogue: Catalogue | None = None
+    missing: Reason | None = None
+    golds: dict[str, tuple[Task, CompiledGolds]] = attrs.field(factory=dict, repr=False)
 
 
-class Desk:
+class ScoringContext:
     """Environments, catalogues and compiled golds, each made on first use.
 
     It belongs to one call of `rescore` or `check_recorded`, or to one worker process; nothing else outlives a run.
@@ -53,12 +55,9 @@ class Desk:
         self._environments: dict[str, Environment] = {}
         self._catalogues: dict[str, Catalogue | None] = {}
         self._golds: dict[tuple[str | None, ...], CompiledGolds] = {}
-        # The tasks of the file at hand, so that a run does not fingerprint its task's text again.
-        self._at: Place | None = None
-        self._seen: dict[str, tuple[Task, CompiledGolds]] = {}
         self._hashes: dict[str, StateHashes] = {}
 
-    def open(self, source: Source) -> list[ResultsFile]:
+    def open(self, source: ResultsSource) -> list[ResultsFile]:
         """Open a source; where a file embeds no tasks, with those of the release that was named or that it names.
 
         Raises:
@@ -70,20 +69,20 @@ class Desk:
         release = self.options.benchmark_release
         if all(not _needs_tasks(results, release) for results in opened):
             return opened
-        return [self._with_tasks(results, source, place) for place, results in enumerate(opened)]
+        return [self._with_tasks(results, source, index) for index, results in enumerate(opened)]
 
-    def _with_tasks(self, results: ResultsFile, source: Source, place: int) -> ResultsFile:
+    def _with_tasks(self, results: ResultsFile, source: ResultsSource, index: int) -> ResultsFile:
         if not _needs_tasks(results, self.options.benchmark_release) or not results.domain:
             return results
         if is_voice(results):
-            return self._with_texts(results, source, place)
+            return self._with_texts(results, source, index)
         release = self.options.benchmark_release or results.release
         tasks = load_tasks(results.domain, release, data_dir=self.options.data_dir)
         if source.kind != "stdin":  # which cannot be read twice; its runs must then name their tasks
-            results = list(open_source(source, options=attrs.evolve(self._read, tasks=tasks)))[place]
+            results = list(open_source(source, options=attrs.evolve(self._read, tasks=tasks)))[index]
         return results if results.tasks else attrs.evolve(results, tasks=tasks)
 
-    def _with_texts(self, results: ResultsFile, source: Source, place: int) -> ResultsFile:
+    def _with_texts(self, results: ResultsFile, source: ResultsSource, index: int) -> ResultsFile:
         """Give a voice-agent run's tasks the texts of the tasks at hand, where they are what its user was told."""
         release = self.options.benchmark_release
         try:
@@ -92,7 +91,7 @@ class Desk:
             if release is not None:
                 raise
             return results
-        told = list(open_source(source, options=attrs.evolve(self._read, tasks=tasks)))[place]
+        told = list(open_source(source, options=attrs.evolve(self._read, tasks=tasks)))[index]
         catalogue = self._catalogue(results.domain)
         listed = catalogue.gold_sets if catalogue else {}
         others = [task.id for task in told.tasks.values() if task.instructions is None and task.id in listed]
@@ -102,38 +101,28 @@ class Desk:
         doubt = f"{some}: the text that the user was told is not that of the tasks at hand, so no gold set applies"
         return attrs.evolve(told, warnings=(*told.warnings, doubt))
 
-    def place(self, results: ResultsFile) -> Place:
+    def for_file(self, results: ResultsFile, *, may_lack_data: bool = False) -> FileContext:
         """Return what the runs of a file are scored with.
-
-        Raises:
-            EnvironmentNotFoundError: If no environment has the file's domain, and runs would have to be replayed.
-            DataError: If the benchmark's own data is missing.
-            GoldSetError: If the catalogue has faults.
-        """
-        if holds_verdicts(results):
-            return Place(results=results, environment=None, catalogue=None)
-        catalogue = self._catalogue(results.domain)
-        return Place(results=results, environment=self._environment(results), catalogue=catalogue)
-
-    def place_or_reason(self, results: ResultsFile, *, may_lack_data: bool) -> tuple[Place, Reason | None]:
-        """Return what the runs of a file are scored with, and why they cannot be where the benchmark's data is missing.
 
         Args:
             results: The file.
-            may_lack_data: Whether its data may be missing: other files, of other domains, can still be scored, and the
-                runs of this one are counted all the same.
+            may_lack_data: Whether the benchmark's data may be missing: other files, of other domains, can still be
+                scored, and the runs of this one are counted all the same, unscored.
 
         Raises:
-            DataError: If the data is missing and may not be.
+            EnvironmentNotFoundError: If no environment has the file's domain, and runs would have to be replayed.
+            DataError: If the benchmark's own data is missing and may not be.
             GoldSetError: If the catalogue has faults.
         """
+        if holds_verdicts(results):
+            return FileContext(results=results)
         try:
-            return self.place(results), None
+            catalogue = self._catalogue(results.domain)
+            return FileContext(results=results, environment=self._environment(results), catalogue=catalogue)
         except DataError as error:
             if not may_lack_data:
                 raise
-            reason = Reason(code="environment_missing", sentence=str(error))
-            return Place(results=results, environment=None, catalogue=None), reason
+            return FileContext(results=results, missing=Reason(code="environment_missing", sentence=str(error)))
 
     def _catalogue(self, domain: str) -> Catalogue | None:
         if domain not in self._catalogues:
@@ -155,24 +144,22 @@ class Desk:
                 raise EnvironmentNotFoundError(error.message, where=results.name, remedy=error.remedy) from error
         return attrs.evolve(self._environments[domain], solo=results.solo, ids=self.options.ids)
 
-    def golds(self, task: Task, place: Place) -> CompiledGolds:
+    def golds(self, task: Task, file: FileContext) -> CompiledGolds:
         """Return the compiled golds of a task, compiled on first use of its text and gold.
 
         Raises:
             GoldSetError: If the gold set is wrong.
         """
-        if self._at is not place:
-            self._at, self._seen = place, {}
-        known = self._seen.get(task.id)
+        known = file.golds.get(task.id)
         if known is None or known[0] is not task:
-            known = self._seen[task.id] = (task, self._compiled(task, place))
+            known = file.golds[task.id] = (task, self._compiled(task, file))
         return known[1]
 
-    def _compiled(self, task: Task, place: Place) -> CompiledGolds:
-        own = place.results.name if place.results.gold_sets or place.results.acceptable else None
+    def _compiled(self, task: Task, file: FileContext) -> CompiledGolds:
+        own = file.results.name if file.results.gold_sets or file.results.acceptable else None
         key = (
-            place.results.domain,
-            place.results.format if is_voice(place.results) else None,
+            file.results.domain,
+            file.results.format if is_voice(file.results) else None,
             own,
             task.id,
             task.text_fingerprint(),
@@ -180,12 +167,12 @@ class Desk:
             " ".join((task.criteria and task.criteria.reward_basis) or ()),
         )
         if key not in self._golds:
-            gold_set, other = self._applicable(task, place)
-            environment = attrs.evolve(place.environment, solo=False) if place.environment else None
+            gold_set, other = self._applicable(task, file)
+            environment = attrs.evolve(file.environment, solo=False) if file.environment else None
             self._golds[key] = compile_golds(
                 task, gold_set, environment, equivalences=self.options.equivalences, other_version=other
             )
-            if is_voice(place.results) and environment is not None:
+            if is_voice(file.results) and environment is not None:
                 from multigold.rescoring.nemo.judging import with_synchronised_gold
 
                 self._golds[key] = with_synchronised_gold(self._golds[key], task, environment)
@@ -199,28 +186,28 @@ class Desk:
             self._hashes[environment.name] = StateHashes(environment)
         return self._hashes[environment.name]
 
-    def _applicable(self, task: Task, place: Place) -> tuple[GoldSet | None, bool]:
+    def _applicable(self, task: Task, file: FileContext) -> tuple[GoldSet | None, bool]:
         """Return the gold set that applies to a task, and whether the catalogue lists it with another text."""
-        shipped = place.results.gold_sets.get(task.id)
+        shipped = file.results.gold_sets.get(task.id)
         if shipped is not None:
             return shipped, False
-        outcomes = [one for one in place.results.acceptable.get(task.id, ()) if one.actions is not None]
+        outcomes = [one for one in file.results.acceptable.get(task.id, ()) if one.actions is not None]
         if outcomes:
             return acceptable_gold_set(task.id, outcomes), False
-        if place.catalogue is None or not self.lists(task.id, place):
+        if file.catalogue is None or not self.lists(task.id, file):
             return None, False
-        return place.catalogue.gold_set(task), place.catalogue.knows_other_text(task)
+        return file.catalogue.gold_set(task), file.catalogue.knows_other_text(task)
 
-    def lists(self, task_id: str, place: Place) -> bool:
+    def lists(self, task_id: str, file: FileContext) -> bool:
         """Tell whether the catalogue lists a task, with whatever text, and its entry counts under the options."""
-        listed = place.catalogue.gold_sets.get(task_id) if place.catalogue else None
+        listed = file.catalogue.gold_sets.get(task_id) if file.catalogue else None
         return listed is not None and (listed.status != "proposed" or self.options.strata == "extended")
 
-    def proposes(self, task: Task, place: Place) -> bool:
+    def proposes(self, task: Task, file: FileContext) -> bool:
         """Tell whether the catalogue only proposes readings for a task's text, so that the options leave them out."""
-        if place.catalogue is None or self.lists(task.id, place) or _brings_own_golds(place.results, task.id):
+        if file.catalogue is None or self.lists(task.id, file) or brings_own_golds(file.results, task.id):
             return False
-        return place.catalogue.gold_set(task) is not None
+        return file.catalogue.gold_set(task) is not None
 
 
 def _needs_tasks(results: ResultsFile, release: str | None) -> bool:
@@ -254,104 +241,6 @@ def acceptable_gold_set(task_id: str, outcomes: list[AcceptableOutcome]) -> Gold
     return GoldSet(task_id=task_id, title="acceptable outcomes, as the file lists them", readings=readings)
 
 
-def judge_run(run: Run, place: Place, desk: Desk) -> Verdict:
-    """Score one run of a file; whatever is wrong with it makes it unscored, with its place.
-
-    Raises:
-        GoldSetError: If a catalogue's gold set is wrong, which is no fault of the run.
-    """
-    if holds_verdicts(place.results):
-        from multigold.rescoring.stored import stored_verdict
-
-        return stored_verdict(run)
-    task = place.results.tasks.get(run.task_id)
-    voice = is_voice(place.results)
-    if task is None:
-        verdict = unscored_run(run, run.problem or _no_task(run, place))
-        return attrs.evolve(verdict, stratum="other_version" if desk.lists(run.task_id, place) else "free")
-    try:
-        if voice:
-            return _judge_voice(run, task, place, desk)
-        golds = desk.golds(task, place)
-        if run.problem is not None:
-            return unscored(blank(task, run.trajectory, golds), run.problem.code, run.problem.sentence)
-        verdict = judge(
-            task,
-            run.trajectory,
-            golds,
-            environment=place.environment,
-            contested=desk.options.contested,
-            check_reads=desk.options.check_reads,
-        )
-        return _with_session(verdict, run) if is_eva(place.results) else verdict
-    except GoldSetError as error:
-        if not _brings_own_golds(place.results, run.task_id):
-            raise
-        return unscored_run(run, Reason(code="bad_gold", sentence=f"{run.place}: the file's own golds: {error}"))
-    except MultigoldError as error:
-        return unscored_run(run, Reason(code="bad_run", sentence=f"{run.place}: {error}"))
-    except Exception as error:  # one bad run never stops a batch, whatever a stranger's file made of it
-        return unscored_run(run, Reason(code="bad_run", sentence=f"{run.place}: {type(error).__name__}: {error}"))
-
-
-def _brings_own_golds(results: ResultsFile, task_id: str) -> bool:
+def brings_own_golds(results: ResultsFile, task_id: str) -> bool:
     """Tell whether the readings of a task are the file's own, which is a stranger's, and not a catalogue's."""
     return task_id in results.gold_sets or task_id in results.acceptable
-
-
-def _with_session(verdict: Verdict, run: Run) -> Verdict:
-    from multigold.rescoring.eva import with_session
-
-    return with_session(verdict, run)
-
-
-def _judge_voice(run: Run, task: Task, place: Place, desk: Desk) -> Verdict:
-    from multigold.rescoring.nemo.judging import judge_voice
-
-    environment = place.environment
-    return judge_voice(
-        run,
-        task,
-        desk.golds(task, place) if environment else None,
-        environment,
-        desk.hashes(environment) if environment else None,
-        contested=desk.options.contested,
-    )
-
-
-def _no_task(run: Run, place: Place) -> Reason:
-    if place.results.tasks:
-        return Reason(code="task_unknown", sentence=f"{run.place}: the file has no task {run.task_id!r}")
-    if place.results.embeds_tasks:
-        return Reason(code="task_unknown", sentence=f"{run.place}: none of the tasks that the file embeds can be read")
-    return Reason(
-        code="tasks_missing",
-        sentence="the file embeds no tasks; --benchmark-release says which release's tasks it was run on",
-    )
-
-
-def unscored_run(run: Run, reason: Reason) -> Verdict:
-    """Return the verdict on a run that cannot be scored."""
-    trajectory: Trajectory = run.trajectory
-    return Verdict(
-        outcome="unscored",
-        reason=reason,
-        recorded=trajectory.recorded,
-        termination=trajectory.termination,
-        task_id=run.task_id,
-        run_id=trajectory.run_id,
-        trial=trajectory.trial,
-        agent=trajectory.agent,
-    )
-
-
-def named(verdict: Verdict, results: ResultsFile, options: Options) -> Verdict:
-    """Return a verdict with the names of its file, domain and agent."""
-    if holds_verdicts(results):
-        return attrs.evolve(verdict, file=verdict.file or results.name, agent=options.agent_name or verdict.agent)
-    return attrs.evolve(
-        verdict,
-        file=results.name,
-        domain=results.domain,
-        agent=options.agent_name or verdict.agent or results.agent,
-    )

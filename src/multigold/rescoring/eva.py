@@ -20,7 +20,7 @@ def with_session(verdict: Verdict, run: Run) -> Verdict:
     factors = (verdict.benchmark_matched, session)
     passes = False if False in factors else None if None in factors else True
     theirs = {name: value for name, value in run.extra.items() if name not in ("session", "expected_session")}
-    return attrs.evolve(verdict, beside={"theirs": theirs, "session": session, "passes": passes})
+    return attrs.evolve(verdict, other_scorer={"theirs": theirs, "session": session, "passes": passes})
 
 
 def contains(final: Json, expected: Json) -> bool:

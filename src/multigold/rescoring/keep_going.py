@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from multigold.errors import GoldSetError, MultigoldError
-from multigold.readers import Source
+from multigold.readers import ResultsSource
 from multigold.readers.base import UnknownFormError
 from multigold.rescoring.options import FileReport
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def each_source(
-    sources: Iterable[Source], work: Callable[[Source], Iterator[T]], *, keep_going: bool
+    sources: Iterable[ResultsSource], work: Callable[[ResultsSource], Iterator[T]], *, keep_going: bool
 ) -> Iterator[T | FileReport]:
     """Yield what comes of work on each source, and a report for each of which nothing can be made.
 

@@ -59,7 +59,7 @@ class FileReport:
         unmatched: Runs that match none.
         unscored: Reason code to number of runs.
         fidelity: What was counted of the calls of all runs (see `Fidelity`), and runs that are `drifting`.
-        beside: The rates of another scorer over these runs, as recorded and recomputed; empty if there is none.
+        other_scorer: The rates of another scorer over these runs, as recorded and recomputed; empty if there is none.
         data_digest: SHA-256 of the database that calls were replayed on; empty if there was none.
         catalogue_digest: Digest of the catalogue; empty if there is none for the domain.
         paper_split: Whether that catalogue has the paper's split, so that the paper's agents selected its tasks.
@@ -78,7 +78,7 @@ class FileReport:
     unmatched: int = 0
     unscored: Mapping[str, int] = attrs.field(factory=dict)
     fidelity: Mapping[str, int] = attrs.field(factory=dict)
-    beside: Mapping[str, Json] = attrs.field(factory=dict)
+    other_scorer: Mapping[str, Json] = attrs.field(factory=dict)
     data_digest: str = ""
     catalogue_digest: str = ""
     paper_split: bool = False

@@ -13,18 +13,19 @@ from multigold.errors import MultigoldError
 from multigold.model.task import ToolCall
 from multigold.model.trajectory import RecordedCall
 from multigold.model.verdict import Verdict
-from multigold.readers import Run, Source, find_sources
-from multigold.rescoring.context import Desk, Place, judge_run, named
+from multigold.readers import ResultsSource, Run, find_sources
+from multigold.rescoring.context import FileContext, ScoringContext
+from multigold.rescoring.judge_run import judge_run, named
 from multigold.rescoring.keep_going import each_source
 from multigold.rescoring.options import FileReport, Options
-from multigold.scoring.replayed_run import follow
+from multigold.scoring.replayed_run import replay_run
 
 CallKind: TypeAlias = Literal["read", "write", "generic", "unknown", ""]
 CallOutcome: TypeAlias = Literal["ok", "refused", "not_recorded"]
 
 
 @attrs.frozen(kw_only=True)
-class FollowedCall:
+class CallWithOutcome:
     """A call of a run, with what came of it.
 
     Attributes:
@@ -43,7 +44,7 @@ class FollowedCall:
 
 
 @attrs.frozen(kw_only=True)
-class FollowedRun:
+class RunWithCalls:
     """A run's verdict and its calls.
 
     Attributes:
@@ -53,18 +54,18 @@ class FollowedRun:
     """
 
     verdict: Verdict
-    calls: tuple[FollowedCall, ...] | None
+    calls: tuple[CallWithOutcome, ...] | None
     proposed: bool = False
 
 
-def followed_runs(
+def runs_with_calls(
     path: str | Path,
     *,
     task_id: str,
     trial: int | None = None,
     options: Options | None = None,
-    told: Callable[[FileReport], None] | None = None,
-) -> tuple[FollowedRun, ...]:
+    on_report: Callable[[FileReport], None] | None = None,
+) -> tuple[RunWithCalls, ...]:
     """Re-score the runs of one task of a file, and no others, and keep their calls.
 
     Args:
@@ -72,68 +73,68 @@ def followed_runs(
         task_id: The task's id.
         trial: Only this trial; None for all.
         options: How; see `Options`.
-        told: Called for each file of a directory with a report of it, in which nothing is counted. A file that cannot
-            be read is then told, not raised.
+        on_report: Called for each file of a directory with a report of it, in which nothing is counted. A file that
+            cannot be read is then reported, not raised.
 
     Raises:
-        ResultsError: If the file cannot be read and there is no `told`.
-        DataError: If the benchmark's own data is missing and there is no `told`.
+        ResultsError: If the file cannot be read and there is no `on_report`.
+        DataError: If the benchmark's own data is missing and there is no `on_report`.
     """
-    desk = Desk(options or Options())
+    context = ScoringContext(options or Options())
 
-    def work(source: Source) -> Iterator[FollowedRun | FileReport]:
-        for results in desk.open(source):
-            place = desk.place(results)
+    def work(source: ResultsSource) -> Iterator[RunWithCalls | FileReport]:
+        for results in context.open(source):
+            file = context.for_file(results)
             for run in results.runs:
                 if run.task_id == task_id and trial in (None, run.trajectory.trial):
-                    yield _follow(run, place, desk)
+                    yield _with_calls(run, file, context)
             yield FileReport(name=results.name, format=results.format)
 
     runs = []
-    for item in each_source(find_sources([path]), work, keep_going=told is not None):
-        if isinstance(item, FollowedRun):
+    for item in each_source(find_sources([path]), work, keep_going=on_report is not None):
+        if isinstance(item, RunWithCalls):
             runs.append(item)
-        elif told is not None:
-            told(item)
+        elif on_report is not None:
+            on_report(item)
     return tuple(runs)
 
 
-def _follow(run: Run, place: Place, desk: Desk) -> FollowedRun:
-    task = place.results.tasks.get(run.task_id)
-    return FollowedRun(
-        verdict=named(judge_run(run, place, desk), place.results, desk.options),
-        calls=_calls(run, place, desk),
-        proposed=task is not None and desk.proposes(task, place),
+def _with_calls(run: Run, file: FileContext, context: ScoringContext) -> RunWithCalls:
+    task = file.results.tasks.get(run.task_id)
+    return RunWithCalls(
+        verdict=named(judge_run(run, file, context), file.results, context.options),
+        calls=_calls(run, file, context),
+        proposed=task is not None and context.proposes(task, file),
     )
 
 
-def _calls(run: Run, place: Place, desk: Desk) -> tuple[FollowedCall, ...] | None:
+def _calls(run: Run, file: FileContext, context: ScoringContext) -> tuple[CallWithOutcome, ...] | None:
     recorded = run.trajectory.calls
     if recorded is None:
         return None
     replayed: Sequence[bool | None] = [None] * len(recorded)
     if any(one.refused is None for one in recorded):
-        replayed = _replayed(run, place, desk) or replayed
-    return tuple(_followed(one, place.environment, does) for one, does in zip(recorded, replayed, strict=True))
+        replayed = _replayed(run, file, context) or replayed
+    return tuple(_followed(one, file.environment, does) for one, does in zip(recorded, replayed, strict=True))
 
 
-def _replayed(run: Run, place: Place, desk: Desk) -> list[bool | None] | None:
+def _replayed(run: Run, file: FileContext, context: ScoringContext) -> list[bool | None] | None:
     """Return whether a replay carries out each call; None if the run cannot be replayed."""
-    task = place.results.tasks.get(run.task_id)
-    if task is None or place.environment is None:
+    task = file.results.tasks.get(run.task_id)
+    if task is None or file.environment is None:
         return None
     try:
-        walk = follow(run.trajectory, desk.golds(task, place).start, place.environment)
+        done = replay_run(run.trajectory, context.golds(task, file).start, file.environment)
     except MultigoldError:
         return None  # the verdict says why
-    return [succeeded for _, succeeded in walk.calls or ()]
+    return [succeeded for _, succeeded in done.calls or ()]
 
 
-def _followed(recorded: RecordedCall, environment: Environment | None, replayed: bool | None) -> FollowedCall:
+def _followed(recorded: RecordedCall, environment: Environment | None, replayed: bool | None) -> CallWithOutcome:
     call = recorded.call
     if recorded.refused is None:
-        return FollowedCall(call=call, kind=_kind(call, environment), replayed=replayed)
-    return FollowedCall(
+        return CallWithOutcome(call=call, kind=_kind(call, environment), replayed=replayed)
+    return CallWithOutcome(
         call=call,
         kind=_kind(call, environment),
         outcome="refused" if recorded.refused else "ok",
@@ -148,7 +149,7 @@ def _kind(call: ToolCall, environment: Environment | None) -> CallKind:
     return "unknown" if tool is None else tool.kind
 
 
-def counts(calls: Sequence[FollowedCall]) -> Iterator[tuple[int, str]]:
+def counts(calls: Sequence[CallWithOutcome]) -> Iterator[tuple[int, str]]:
     """Yield how many calls may change the database, were refused, and are of tools that nobody knows."""
     yield sum(call.kind == "write" for call in calls), "may change the database"
     yield sum(call.outcome == "refused" for call in calls), "refused"

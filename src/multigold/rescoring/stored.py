@@ -74,7 +74,7 @@ def _verdict(data: Mapping[str, Any]) -> Verdict:
         do_nothing=_rewards(data["baselines"]["do_nothing"]),
         always_refuse=_rewards(data["baselines"]["always_refuse"]),
         positions={loophole: _strings(sides) for loophole, sides in data["positions"].items()},
-        beside=_is(data.get("beside") or {}, dict),
+        other_scorer=_is(data.get("other_scorer") or {}, dict),
     )
 
 
@@ -182,5 +182,5 @@ def _version(results: ResultsFile) -> str:
 
 def counted(report: FileReport, counts: FileReport) -> FileReport:
     """Return a file's report with the counts of another."""
-    names = ("agents", "runs", "matched", "unmatched", "unscored", "fidelity", "beside")
+    names = ("agents", "runs", "matched", "unmatched", "unscored", "fidelity", "other_scorer")
     return attrs.evolve(report, **{name: getattr(counts, name) for name in names})

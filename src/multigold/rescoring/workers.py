@@ -1,6 +1,6 @@
 """Several processes for one batch, with the output of one.
 
-Each process has a desk of its own and reads the files itself: only which runs to judge goes to it, and only verdicts
+Each process has a context of its own and reads the files itself: only which runs to judge goes to it, and only verdicts
 come back. Shares are handed out in order and collected in order, a few ahead, so that memory stays bounded.
 """
 
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from multigold.errors import CallError
 from multigold.model.verdict import Verdict
-from multigold.readers import Run, Source
-from multigold.rescoring.context import Desk, Place, judge_run
+from multigold.readers import ResultsSource, Run
+from multigold.rescoring.context import FileContext, ScoringContext
+from multigold.rescoring.judge_run import judge_run
 from multigold.rescoring.options import Options
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _WORTH_IT = 2 * SHARE
 """Fewer runs than this are not worth a second process, which reads the database again."""
 
 
-class Crew:
+class WorkerPool:
     """The processes of one batch, started when there is enough to do; a context manager."""
 
     def __init__(self, options: Options, jobs: int) -> None:
@@ -38,7 +39,7 @@ class Crew:
         self._jobs = jobs
         self._pool: ProcessPoolExecutor | None = None
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> WorkerPool:
         return self
 
     def __exit__(
@@ -47,7 +48,7 @@ class Crew:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
-    def judge(self, source: Source, index: int, runs: int) -> Iterator[Verdict] | None:
+    def judge(self, source: ResultsSource, index: int, runs: int) -> Iterator[Verdict] | None:
         """Yield the verdicts of the runs of one file of a source, in order.
 
         Args:
@@ -72,7 +73,7 @@ class Crew:
             )
         return self._collect(self._pool, source, index, runs)
 
-    def _collect(self, pool: ProcessPoolExecutor, source: Source, index: int, runs: int) -> Iterator[Verdict]:
+    def _collect(self, pool: ProcessPoolExecutor, source: ResultsSource, index: int, runs: int) -> Iterator[Verdict]:
         from concurrent.futures.process import BrokenProcessPool
 
         shares = iter(range(0, runs, SHARE))
@@ -90,29 +91,29 @@ class Crew:
 
 
 class _Worker:
-    """What one process keeps between shares: its desk, and how far it has read the present file."""
+    """What one process keeps between shares: its context, and how far it has read the present file."""
 
     def __init__(self, options: Options) -> None:
-        self.desk = Desk(options)
-        self._file: tuple[Source, int] | None = None
-        self._place: Place | None = None
+        self.context = ScoringContext(options)
+        self._file: tuple[ResultsSource, int] | None = None
+        self._file_context: FileContext | None = None
         self._runs: Iterator[Run] = iter(())
         self._position = 0
 
-    def judge(self, source: Source, index: int, start: int) -> list[Verdict]:
-        if self._file != (source, index) or self._place is None or start < self._position:
-            results = self.desk.open(source)[index]
-            self._place = self.desk.place(results)
+    def judge(self, source: ResultsSource, index: int, start: int) -> list[Verdict]:
+        if self._file != (source, index) or self._file_context is None or start < self._position:
+            results = self.context.open(source)[index]
+            self._file_context = self.context.for_file(results)
             self._file, self._runs, self._position = (source, index), iter(results.runs), 0
-        place = self._place
+        file = self._file_context
         share = islice(self._runs, start - self._position, start - self._position + SHARE)
-        verdicts = [judge_run(run, place, self.desk) for run in share]
+        verdicts = [judge_run(run, file, self.context) for run in share]
         self._position = start + len(verdicts)
         return verdicts
 
 
 _worker: _Worker | None = None
-"""This process's worker; only ever set in a process that `Crew` started."""
+"""This process's worker; only ever set in a process that `WorkerPool` started."""
 
 
 def _start(options: Options) -> None:
@@ -120,6 +121,6 @@ def _start(options: Options) -> None:
     _worker = _Worker(options)
 
 
-def _judge_share(source: Source, index: int, start: int) -> list[Verdict]:
+def _judge_share(source: ResultsSource, index: int, start: int) -> list[Verdict]:
     assert _worker is not None
     return _worker.judge(source, index, start)

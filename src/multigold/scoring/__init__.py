@@ -12,11 +12,11 @@ error of the gold set.
 from multigold.scoring.compiled_golds import (
     Admitted,
     BenchmarkGold,
-    Candidate,
     CompiledAssertions,
     CompiledGolds,
     CompiledPattern,
     Member,
+    PreparedState,
     baseline,
 )
 from multigold.scoring.compiling import BENCHMARK, benchmark_gold, compile_golds, judged_by_assertions
@@ -27,11 +27,11 @@ __all__ = [
     "MAX_MEMBERS",
     "Admitted",
     "BenchmarkGold",
-    "Candidate",
     "CompiledAssertions",
     "CompiledGolds",
     "CompiledPattern",
     "Member",
+    "PreparedState",
     "admitted_states",
     "baseline",
     "benchmark_gold",

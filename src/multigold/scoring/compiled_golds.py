@@ -136,19 +136,19 @@ class Admitted:
         """The forms that test a state instead of listing states."""
         return (*self.patterns, *self.predicates)
 
-    def find(self, candidate: Candidate) -> tuple[str, tuple[str, ...]] | None:
+    def find(self, prepared: PreparedState) -> tuple[str, tuple[str, ...]] | None:
         """Return the label of the member that a state is, and the equivalences needed; None if it is in none.
 
         Strict comparison comes first, then patterns and assertions, then the combinations of equivalences, smallest
         first.
         """
         for member in self.members:
-            if candidate.ends_in(member.state):
+            if prepared.ends_in(member.state):
                 return member.label, ()
         for compiled in self.open_forms:
-            if not any(compiled.faults(candidate.initial, candidate.state, candidate.changes)):
+            if not any(compiled.faults(prepared.initial, prepared.state, prepared.changes)):
                 return compiled.label, ()
-        for position, (names, form) in enumerate(candidate.forms):
+        for position, (names, form) in enumerate(prepared.forms):
             for member in self.members:
                 if member.forms[position][1] == form:
                     return member.label, names
@@ -156,7 +156,7 @@ class Admitted:
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Candidate:
+class PreparedState:
     """An end state made ready to be held against readings.
 
     Attributes:
@@ -234,10 +234,10 @@ class CompiledGolds:
         """What a run scores that leaves the database untouched and has all evidence, by the database factor alone."""
         return baseline(self, evidence=True)
 
-    def candidate(self, end_state: EndState) -> Candidate:
+    def prepare(self, end_state: EndState) -> PreparedState:
         """Make an end state ready to be held against the readings."""
         state = comparable(end_state, self.initial, self.conventions)
-        return Candidate(
+        return PreparedState(
             state=state,
             initial=self.initial,
             changes=diff(self.initial, state),
@@ -262,7 +262,7 @@ def baseline(golds: CompiledGolds, *, evidence: bool) -> Rewards:
         evidence: False for an agent that does nothing at all; True for one that always refuses, after looking at
             everything that a reading could ask for.
     """
-    untouched = golds.candidate(golds.initial)
+    untouched = golds.prepare(golds.initial)
 
     def admits(admitted: Admitted, standings: Sequence[str], *, strict: bool = False) -> bool:
         found = admitted.find(untouched)

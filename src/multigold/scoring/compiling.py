@@ -15,11 +15,11 @@ from multigold.model.verdict import Stratum
 from multigold.scoring.compiled_golds import (
     Admitted,
     BenchmarkGold,
-    Candidate,
     CompiledAssertions,
     CompiledGolds,
     CompiledPattern,
     Member,
+    PreparedState,
     normal_forms,
 )
 from multigold.scoring.expansion import admitted_states
@@ -232,10 +232,10 @@ def judged_by_assertions(basis: Sequence[str]) -> bool:
 def _admitting(readings: Sequence[Admitted], benchmark: BenchmarkGold | None, scene: _Scene) -> tuple[str, ...]:
     if benchmark is None:
         return ()
-    candidate = Candidate(
+    prepared = PreparedState(
         state=benchmark.state, initial=scene.initial, changes=diff(scene.initial, benchmark.state), forms=()
     )
-    return tuple(a.reading.id for a in readings if a.reading.standing != "off" and a.find(candidate) is not None)
+    return tuple(a.reading.id for a in readings if a.reading.standing != "off" and a.find(prepared) is not None)
 
 
 def _stratum(

@@ -20,10 +20,10 @@ from multigold.model.gold import GoldSet, Reading
 from multigold.model.task import Task
 from multigold.model.trajectory import Trajectory
 from multigold.model.verdict import Comparison, Match, Outcome, Reason, Rewards, Verdict
-from multigold.scoring.compiled_golds import Admitted, Candidate, CompiledGolds
+from multigold.scoring.compiled_golds import Admitted, CompiledGolds, PreparedState
 from multigold.scoring.compiling import compile_golds, judged_by_assertions
 from multigold.scoring.evidence import evidence_state
-from multigold.scoring.replayed_run import Walk, follow
+from multigold.scoring.replayed_run import ReplayedRun, replay_run
 from multigold.scoring.rewards import best, combine, other_bounds, other_factors, recomputed_factors, reward_basis
 from multigold.state.database import EndState, same_record
 from multigold.state.delta import Delta, shortest_diff
@@ -105,15 +105,15 @@ def judge(
     if trajectory.calls is None and trajectory.end_state is None:
         nothing = "the file holds neither the run's calls nor its end state"
         return unscored(blank(task, trajectory, golds), "no_calls", nothing)
-    walk = follow(trajectory, golds.start, environment, check_reads=check_reads)
-    if walk.fidelity.drift:
-        verdict = attrs.evolve(blank(task, trajectory, golds), fidelity=walk.fidelity)
-        return unscored(verdict, "replay_drift", walk.fidelity.drift)
-    candidate = golds.candidate(walk.end_state)
-    comparisons = tuple(_compare(admitted, candidate, walk, trajectory) for admitted in golds.readings)
+    replayed = replay_run(trajectory, golds.start, environment, check_reads=check_reads)
+    if replayed.fidelity.drift:
+        verdict = attrs.evolve(blank(task, trajectory, golds), fidelity=replayed.fidelity)
+        return unscored(verdict, "replay_drift", replayed.fidelity.drift)
+    prepared = golds.prepare(replayed.end_state)
+    comparisons = tuple(_compare(admitted, prepared, replayed, trajectory) for admitted in golds.readings)
     basis = reward_basis(task.criteria, trajectory)
-    known = recomputed_factors(basis, task.criteria, trajectory, walk.end_state, environment)
-    return _conclude(task, trajectory, golds, walk, candidate, comparisons, known, contested=contested)
+    known = recomputed_factors(basis, task.criteria, trajectory, replayed.end_state, environment)
+    return _conclude(task, trajectory, golds, replayed, prepared, comparisons, known, contested=contested)
 
 
 def _ignored(end_state: EndState, golds: CompiledGolds) -> tuple[str, ...]:
@@ -159,22 +159,22 @@ def unscored(verdict: Verdict, code: str, sentence: str) -> Verdict:
 # Holding the end against the readings
 
 
-def _compare(admitted: Admitted, candidate: Candidate, walk: Walk, trajectory: Trajectory) -> Comparison:
+def _compare(admitted: Admitted, prepared: PreparedState, replayed: ReplayedRun, trajectory: Trajectory) -> Comparison:
     reading = admitted.reading
-    found = admitted.find(candidate)
+    found = admitted.find(prepared)
     match = None
     if found is not None:
         member, equivalences = found
-        evidence = evidence_state(reading.evidence, walk.calls)
+        evidence = evidence_state(reading.evidence, replayed.calls)
         match = Match(
             reading=reading.id,
             standing=reading.standing,
             equivalences=equivalences,
             evidence=evidence,
-            vacuous=evidence == "unmet" or (not candidate.changes and _undecided(walk, trajectory)),
+            vacuous=evidence == "unmet" or (not prepared.changes and _undecided(replayed, trajectory)),
             member=member,
         )
-    delta, faults = (Delta({}), ()) if match else _distance(admitted, candidate)
+    delta, faults = (Delta({}), ()) if match else _distance(admitted, prepared)
     return Comparison(
         reading=reading.id,
         title=reading.title,
@@ -186,9 +186,9 @@ def _compare(admitted: Admitted, candidate: Candidate, walk: Walk, trajectory: T
     )
 
 
-def _undecided(walk: Walk, trajectory: Trajectory) -> bool:
+def _undecided(replayed: ReplayedRun, trajectory: Trajectory) -> bool:
     """Tell whether an untouched state shows no decision: no call ever succeeded, or the simulated user broke off."""
-    idle = walk.calls is not None and all(succeeded is False for _, succeeded in walk.calls)
+    idle = replayed.calls is not None and all(succeeded is False for _, succeeded in replayed.calls)
     return idle or simulator_stopped(trajectory)
 
 
@@ -200,11 +200,11 @@ def simulator_stopped(trajectory: Trajectory) -> bool:
     return False
 
 
-def _distance(admitted: Admitted, candidate: Candidate) -> tuple[Delta | None, tuple[str, ...]]:
+def _distance(admitted: Admitted, prepared: PreparedState) -> tuple[Delta | None, tuple[str, ...]]:
     """Return the delta from the nearest member, or what the nearest form refuses where the reading has no members."""
     if admitted.members:
-        return shortest_diff((member.state for member in admitted.members), candidate.state), ()
-    faults = [tuple(p.faults(candidate.initial, candidate.state, candidate.changes)) for p in admitted.open_forms]
+        return shortest_diff((member.state for member in admitted.members), prepared.state), ()
+    faults = [tuple(p.faults(prepared.initial, prepared.state, prepared.changes)) for p in admitted.open_forms]
     return None, min(faults, key=len, default=())
 
 
@@ -227,15 +227,15 @@ def _conclude(
     task: Task,
     trajectory: Trajectory,
     golds: CompiledGolds,
-    walk: Walk,
-    candidate: Candidate,
+    replayed: ReplayedRun,
+    prepared: PreparedState,
     comparisons: tuple[Comparison, ...],
     known: Mapping[str, float],
     *,
     contested: bool,
 ) -> Verdict:
     ended = trajectory.termination is None or trajectory.termination in NORMAL_ENDS
-    benchmark = None if golds.benchmark is None else ended and candidate.ends_in(golds.benchmark.state)
+    benchmark = None if golds.benchmark is None else ended and prepared.ends_in(golds.benchmark.state)
     matches = tuple(c.match for c in comparisons if c.match) if ended else ()
     standings = ("core", "contested") if contested else ("core",)
     matched = tuple(match.reading for match in matches if _counts(match, standings, golds))
@@ -243,7 +243,7 @@ def _conclude(
     if not golds.readings and golds.benchmark is None:
         outcome, reason = _unscored("no_gold", "the benchmark states no gold for this task, and no gold set applies")
     elif not matched:
-        outcome, reason = _not_matched(trajectory, matches, standings, candidate, ended=ended)
+        outcome, reason = _not_matched(trajectory, matches, standings, prepared, ended=ended)
     elif (rewards.with_contested if contested else rewards.core) is None:
         outcome, reason = _unscored("factor_missing", "a factor of the reward besides the database is not in the file")
     else:
@@ -256,13 +256,13 @@ def _conclude(
         matches=matches,
         comparisons=comparisons if ended else tuple(attrs.evolve(c, match=None) for c in comparisons),
         benchmark_matched=benchmark,
-        repaired_matched=_repaired(golds, candidate, ended=ended),
+        repaired_matched=_repaired(golds, prepared, ended=ended),
         rewards=rewards,
         bounds=_bounds(task, trajectory, golds, matched, known) if _lacks_factor(reason) else None,
         positions=_positions(golds, matches),
-        fidelity=walk.fidelity,
-        end_state=candidate.changes.fingerprint(),
-        ignored=_ignored(walk.end_state, golds),
+        fidelity=replayed.fidelity,
+        end_state=prepared.changes.fingerprint(),
+        ignored=_ignored(replayed.end_state, golds),
     )
 
 
@@ -271,13 +271,13 @@ def _unscored(code: str, sentence: str) -> tuple[Outcome, Reason]:
 
 
 def _not_matched(
-    trajectory: Trajectory, matches: Sequence[Match], standings: Sequence[str], candidate: Candidate, *, ended: bool
+    trajectory: Trajectory, matches: Sequence[Match], standings: Sequence[str], prepared: PreparedState, *, ended: bool
 ) -> tuple[Outcome, Reason]:
     unknown = [match.reading for match in matches if _is_open(match, standings)]
     if unknown:
         sentence = f"the end state is in {', '.join(unknown)}, but no calls are known to show for it"
         return _unscored("evidence_unknown", sentence)
-    return "unmatched", _why_not(trajectory, matches, candidate, ended)
+    return "unmatched", _why_not(trajectory, matches, prepared, ended)
 
 
 def _nothing(golds: CompiledGolds) -> Rewards:
@@ -285,18 +285,18 @@ def _nothing(golds: CompiledGolds) -> Rewards:
     return NOTHING if golds.benchmark is not None else attrs.evolve(NOTHING, single=None)
 
 
-def _repaired(golds: CompiledGolds, candidate: Candidate, *, ended: bool) -> bool | None:
+def _repaired(golds: CompiledGolds, prepared: PreparedState, *, ended: bool) -> bool | None:
     repaired = golds.benchmark.repaired if golds.benchmark else None
-    return None if repaired is None else ended and candidate.ends_in(repaired)
+    return None if repaired is None else ended and prepared.ends_in(repaired)
 
 
-def _why_not(trajectory: Trajectory, matches: Sequence[Match], candidate: Candidate, ended: bool) -> Reason:
+def _why_not(trajectory: Trajectory, matches: Sequence[Match], prepared: PreparedState, ended: bool) -> Reason:
     if not ended:
         return Reason(code="ended_early", sentence=f"the run ended by {trajectory.termination}, so it matches nothing")
-    if matches and not candidate.changes and simulator_stopped(trajectory):
+    if matches and not prepared.changes and simulator_stopped(trajectory):
         return Reason(code="simulator_stop", sentence="the simulated user broke off before the agent had decided")
     if any(match.vacuous for match in matches):
-        if candidate.changes:
+        if prepared.changes:
             return Reason(code="vacuous", sentence="the run lacks the evidence that the readings it matches ask for")
         return Reason(code="vacuous", sentence="the database is untouched and the run shows no evidence of a decision")
     if matches:

@@ -16,7 +16,7 @@ from multigold.state.delta import diff
 
 
 @attrs.frozen(kw_only=True)
-class Walk:
+class ReplayedRun:
     """A run followed to its end.
 
     Attributes:
@@ -30,9 +30,9 @@ class Walk:
     fidelity: Fidelity
 
 
-def follow(
+def replay_run(
     trajectory: Trajectory, start: EndState, environment: Environment | None, *, check_reads: bool = False
-) -> Walk:
+) -> ReplayedRun:
     """Replay the calls of a run, or take the end state that it states.
 
     Reads whose recorded outcome is known are not run again: they change nothing. Writes are run, and what comes of them
@@ -43,7 +43,7 @@ def follow(
         CallError: If calls must be replayed and there is no environment.
     """
     if trajectory.end_state is not None:
-        return Walk(end_state=trajectory.end_state, calls=_recorded_calls(trajectory), fidelity=Fidelity())
+        return ReplayedRun(end_state=trajectory.end_state, calls=_recorded_calls(trajectory), fidelity=Fidelity())
     if environment is None:
         raise CallError("the run's calls can only be replayed in an environment", remedy="Pass environment=...")
     drafts = Drafts(start)
@@ -69,7 +69,7 @@ def follow(
             untouched = (before is not None and not diff(before, drafts.freeze())) or (tool and tool.kind != "write")
             drift = drift or ("" if untouched else _drift(recorded, outcome, index))
     fidelity = Fidelity(calls=len(calls), first_difference=first_difference, drift=drift, **counts)
-    return Walk(end_state=drafts.freeze(), calls=tuple(calls), fidelity=fidelity)
+    return ReplayedRun(end_state=drafts.freeze(), calls=tuple(calls), fidelity=fidelity)
 
 
 def _recorded_calls(trajectory: Trajectory) -> tuple[tuple[ToolCall, bool | None], ...] | None:

@@ -193,12 +193,12 @@ class _MutationSearch:
     def check_of(self, calls: Sequence[ToolCall]) -> Callable[[Mutation], None]:
         """Return the check of one gold's mutations."""
         done = self.under_test.replay(calls)
-        end = self.under_test.compiled.candidate(done.end_state).state
+        end = self.under_test.compiled.prepare(done.end_state).state
         return lambda mutation: self._try(mutation, end, len(done.refusals))
 
     def _try(self, mutation: Mutation, end: EndState, refusals: int) -> None:
         done = self.under_test.replay(mutation.calls)
-        state = self.under_test.compiled.candidate(done.end_state).state
+        state = self.under_test.compiled.prepare(done.end_state).state
         inert = not diff(end, state)
         admitting = () if inert else self._admitting(state)
         self._note(mutation, inert, admitting, len(done.refusals) > refusals)

@@ -51,7 +51,7 @@ class ReadingMembership:
                 self._compiled = compile_golds(self.task, alone, environment)
             except MultigoldError:
                 return False
-        candidate = self._compiled.candidate(state)
+        candidate = self._compiled.prepare(state)
         return any(admitted.find(candidate) is not None for admitted in self._compiled.readings)
 
 

@@ -166,7 +166,7 @@ def _rank(run: AuditedRun) -> tuple[bool, int, str]:
     return (
         run.is_gold,
         len(run.writes),
-        canonical_text([run.candidate.changes.to_json(), [c.to_json() for c in run.writes]]),
+        canonical_text([run.prepared.changes.to_json(), [c.to_json() for c in run.writes]]),
     )
 
 
@@ -177,7 +177,7 @@ def _supporter(run: AuditedRun) -> Supporter:
         trial=run.trajectory.trial,
         run_id=run.trajectory.run_id,
         is_gold=run.is_gold,
-        looked=run.walk.calls is None or any(succeeded for _, succeeded in run.walk.calls),
+        looked=run.replayed.calls is None or any(succeeded for _, succeeded in run.replayed.calls),
         ended=run.ended,
     )
 
@@ -229,12 +229,12 @@ def _finish(groups: Sequence[_Group], golds: Sequence[AuditedRun]) -> Iterator[C
     for group in groups:
         run = group.best
         yield Cluster(
-            id=f"{run.task.id}-{digest([run.task.text_fingerprint(), run.candidate.changes.to_json()])[:6]}",
+            id=f"{run.task.id}-{digest([run.task.text_fingerprint(), run.prepared.changes.to_json()])[:6]}",
             domain=run.task.domain,
             task=run.task,
             text=text_name(run),
-            state=run.candidate.state,
-            changes=run.candidate.changes,
+            state=run.prepared.state,
+            changes=run.prepared.changes,
             from_gold=run.from_gold,
             calls=run.writes,
             usual_reads=tuple(group.usual_reads()),
@@ -259,7 +259,7 @@ def _matches(run: AuditedRun) -> tuple[Match, ...]:
     """Return the readings that a run's state is in, also where the run itself ended early and so matches none."""
     if run.golds.gold_set is None:
         return ()
-    found = ((admitted, admitted.find(run.candidate)) for admitted in run.golds.readings)
+    found = ((admitted, admitted.find(run.prepared)) for admitted in run.golds.readings)
     return tuple(
         Match(reading=admitted.reading.id, standing=admitted.reading.standing, equivalences=hit[1], member=hit[0])
         for admitted, hit in found
@@ -284,7 +284,7 @@ def _states_of(negative: NegativeExample, run: AuditedRun) -> Iterator[EndState]
         return
     for member in members:
         if member is not None:
-            state = golds.candidate(member.state).state
+            state = golds.prepare(member.state).state
             yield normal_form(state, golds.initial, golds.equivalences, golds.conventions)
 
 

@@ -17,12 +17,12 @@ from multigold.errors import CallError
 from multigold.model.task import Task, ToolCall
 from multigold.model.trajectory import Trajectory
 from multigold.model.verdict import Reason, Verdict
-from multigold.readers import ResultsFile, Run, Source, find_sources
-from multigold.rescoring import Desk, FileReport, Options, Place, Progress, judge_run, named
+from multigold.readers import ResultsFile, ResultsSource, Run, find_sources
+from multigold.rescoring import FileContext, FileReport, Options, Progress, ScoringContext, judge_run, named
 from multigold.rescoring.keep_going import each_source
-from multigold.scoring import Candidate, CompiledGolds
+from multigold.scoring import CompiledGolds, PreparedState
 from multigold.scoring.judging import NORMAL_ENDS, judge
-from multigold.scoring.replayed_run import Walk, follow
+from multigold.scoring.replayed_run import ReplayedRun, replay_run
 from multigold.state.database import EndState
 from multigold.state.delta import Delta, diff
 from multigold.state.equivalence import normal_form
@@ -37,8 +37,8 @@ class AuditedRun:
         trajectory: What it did.
         verdict: What scoring says of it.
         golds: What it was held against.
-        walk: How it was followed.
-        candidate: Its end state, ready to be compared.
+        replayed: How it was followed.
+        prepared: Its end state, ready to be compared.
         environment: Where it was replayed; None if the file states the end state.
         file: The file that it is from.
         agent: Model and implementation.
@@ -49,8 +49,8 @@ class AuditedRun:
     trajectory: Trajectory
     verdict: Verdict
     golds: CompiledGolds
-    walk: Walk
-    candidate: Candidate
+    replayed: ReplayedRun
+    prepared: PreparedState
     environment: Environment | None = None
     file: str = ""
     agent: str = ""
@@ -69,7 +69,7 @@ class AuditedRun:
     @property
     def form(self) -> EndState:
         """Its end state in normal form under all the equivalences in force: what end states are grouped by."""
-        return self.candidate.forms[-1][1] if self.candidate.forms else self.candidate.state
+        return self.prepared.forms[-1][1] if self.prepared.forms else self.prepared.state
 
     @cached_property
     def is_gold(self) -> bool:
@@ -82,12 +82,12 @@ class AuditedRun:
     @cached_property
     def writes(self) -> tuple[ToolCall, ...]:
         """Its calls that succeeded and may have changed something; all that succeeded where tools are not known."""
-        return tuple(call for call, succeeded in self.walk.calls or () if succeeded and not self._is_read(call))
+        return tuple(call for call, succeeded in self.replayed.calls or () if succeeded and not self._is_read(call))
 
     @cached_property
     def reads(self) -> tuple[ToolCall, ...]:
         """Its calls that succeeded and only looked."""
-        return tuple(call for call, succeeded in self.walk.calls or () if succeeded and self._kind(call) == "read")
+        return tuple(call for call, succeeded in self.replayed.calls or () if succeeded and self._kind(call) == "read")
 
     def _is_read(self, call: ToolCall) -> bool:
         return self._kind(call) in ("read", "generic")
@@ -100,13 +100,13 @@ class AuditedRun:
     def from_gold(self) -> Delta | None:
         """What differs from the benchmark's own gold to its end; None if the benchmark states no gold."""
         gold = self.golds.benchmark
-        return None if gold is None else diff(gold.state, self.candidate.state)
+        return None if gold is None else diff(gold.state, self.prepared.state)
 
     def invariant_faults(self) -> Iterator[str]:
         """Yield what the environment's invariants say against its end state, such as payments that do not add up."""
         for name, invariant in (self.environment.invariants if self.environment else {}).items():
             try:
-                yield from [f"{name}: {fault}" for fault in invariant(self.golds.initial, self.candidate.state)]
+                yield from [f"{name}: {fault}" for fault in invariant(self.golds.initial, self.prepared.state)]
             except Exception as error:  # a stranger's run may leave anything behind; it never stops an audit
                 yield f"{name}: cannot be checked ({type(error).__name__}: {error})"
 
@@ -173,14 +173,14 @@ def _kept(
 ) -> AuditedRun | LeftOut:
     if verdict.reason is not None and verdict.reason.code in _NOT_FOLLOWED:
         return LeftOut(file=file, task_id=task.id, trial=trajectory.trial, reason=verdict.reason)
-    walk = follow(trajectory, golds.start, environment)
+    replayed = replay_run(trajectory, golds.start, environment)
     return AuditedRun(
         task=task,
         trajectory=trajectory,
         verdict=verdict,
         golds=golds,
-        walk=walk,
-        candidate=golds.candidate(walk.end_state),
+        replayed=replayed,
+        prepared=golds.prepare(replayed.end_state),
         environment=environment,
         file=file,
         agent=agent or trajectory.agent,
@@ -211,8 +211,8 @@ def audited_runs(
     """
     if not paths:
         raise CallError("there is nothing to audit", remedy="Name at least one results file.")
-    desk = Desk(attrs.evolve(options or Options(), strata="extended"))
-    work = partial(_of_source, desk=desk, progress=progress, keep_going=on_report is not None)
+    context = ScoringContext(attrs.evolve(options or Options(), strata="extended"))
+    work = partial(_of_source, context=context, progress=progress, keep_going=on_report is not None)
     for item in each_source(find_sources(paths), work, keep_going=on_report is not None):
         if not isinstance(item, FileReport):
             yield item
@@ -221,37 +221,38 @@ def audited_runs(
 
 
 def _of_source(
-    source: Source, *, desk: Desk, progress: Progress | None, keep_going: bool
+    source: ResultsSource, *, context: ScoringContext, progress: Progress | None, keep_going: bool
 ) -> Iterator[AuditedRun | LeftOut | FileReport]:
-    for results in desk.open(source):
-        place, missing = desk.place_or_reason(results, may_lack_data=keep_going)
+    for results in context.open(source):
+        file = context.for_file(results, may_lack_data=keep_going)
         number = 0
         for number, run in enumerate(results.runs, start=1):
-            yield _of_file(run, place, desk) if missing is None else _left_out(run, results, missing)
+            yield _of_file(run, file, context)
             if progress is not None:
                 progress(results.name, number)
-        if missing is None:
+        if file.missing is None:
             yield FileReport(name=results.name, format=results.format, domain=results.domain, runs=number)
         else:
-            yield FileReport(name=results.name, runs=number, warnings=(f"its runs are left out: {missing.sentence}",))
+            warning = f"its runs are left out: {file.missing.sentence}"
+            yield FileReport(name=results.name, runs=number, warnings=(warning,))
 
 
 def _left_out(run: Run, results: ResultsFile, reason: Reason) -> LeftOut:
     return LeftOut(file=results.name, task_id=run.task_id, trial=run.trajectory.trial, reason=reason)
 
 
-def _of_file(run: Run, place: Place, desk: Desk) -> AuditedRun | LeftOut:
-    results = place.results
-    verdict = named(judge_run(run, place, desk), results, desk.options)
+def _of_file(run: Run, file: FileContext, context: ScoringContext) -> AuditedRun | LeftOut:
+    results = file.results
+    verdict = named(judge_run(run, file, context), results, context.options)
     task = results.tasks.get(run.task_id)
-    if task is None or run.problem is not None:
+    if task is None or run.problem is not None or file.missing is not None:
         return _left_out(run, results, verdict.reason or Reason(code="bad_run", sentence="it cannot be read"))
     return _kept(
         attrs.evolve(task, domain=task.domain or results.domain),
         run.trajectory,
         verdict,
-        desk.golds(task, place),
-        place.environment,
+        context.golds(task, file),
+        file.environment,
         file=results.name,
         agent=verdict.agent,
         release=results.release,

@@ -46,7 +46,7 @@ def _form(cluster: Cluster) -> dict[str, Json]:
     environment, golds = cluster.environment, cluster.golds
     if environment is not None:
         done = replay(environment, cluster.calls, initial=golds.start)
-        if not done.refusals and golds.candidate(done.end_state).state == cluster.state:
+        if not done.refusals and golds.prepare(done.end_state).state == cluster.state:
             return {"actions": [_call(call) for call in cluster.calls]}
     return {"delta": cluster.changes.to_json()}
 

@@ -296,8 +296,8 @@ def _record(
         matches=run.verdict.matches,
         cluster=cluster.id,
         shared_by=len(cluster.supporters),
-        calls=run.walk.calls or (),
-        changes=run.candidate.changes,
+        calls=run.replayed.calls or (),
+        changes=run.prepared.changes,
         from_gold=run.from_gold or Delta({}),
         statements=tuple(statements(run)),
         remarks=tuple(_remarks(run)),
@@ -340,7 +340,7 @@ def _simulator_faults(run: AuditedRun) -> Iterator[str]:
 def _run_faults(run: AuditedRun) -> Iterator[str]:
     if not run.ended:
         yield f"the run ended by {run.trajectory.termination}"
-    calls = run.walk.calls or ()
+    calls = run.replayed.calls or ()
     refused = sum(not succeeded for _, succeeded in calls)
     if refused:
         yield f"{refused} of its {len(calls)} calls were refused"

@@ -28,7 +28,7 @@ from multigold.readers import Run
 from multigold.rescoring.nemo.hashing import EvaHasher
 from multigold.scoring import BENCHMARK, CompiledGolds
 from multigold.scoring.judging import NOTHING, blank, judge, unscored
-from multigold.scoring.replayed_run import follow
+from multigold.scoring.replayed_run import replay_run
 from multigold.scoring.rewards import combine, other_factors, reward_basis
 from multigold.state.canonical import Json
 from multigold.state.database import Database, EndState
@@ -164,7 +164,7 @@ def judge_voice(
         verdict = _by_hash(run, task, golds, environment, hashes, stored, contested)
     else:
         verdict = _by_replay(run, task, golds, environment, hashes, stored, contested)
-    return attrs.evolve(verdict, beside=beside(run, stored, verdict))
+    return attrs.evolve(verdict, other_scorer=other_scorer(run, stored, verdict))
 
 
 def _gated(task: Task, trajectory: Trajectory) -> Task:
@@ -184,7 +184,7 @@ def _by_replay(
     stored: StoredHashes,
     contested: bool,
 ) -> Verdict:
-    end = follow(run.trajectory, golds.start, environment).end_state
+    end = replay_run(run.trajectory, golds.start, environment).end_state
     if stored.are(hashes.of(end)):
         return judge(task, run.trajectory, golds, environment=environment, contested=contested)
     sentence = "the final actions, replayed, lead to a state with another hash than the recorded one"
@@ -196,7 +196,7 @@ def _by_replay(
 
 
 def _caseless_end(trajectory: Trajectory, golds: CompiledGolds, environment: Environment) -> EndState:
-    return follow(trajectory, golds.start, attrs.evolve(environment, ids="case-insensitive")).end_state
+    return replay_run(trajectory, golds.start, attrs.evolve(environment, ids="case-insensitive")).end_state
 
 
 def _named(readings: Iterable[str]) -> str:
@@ -276,10 +276,10 @@ def _by_expected_hash(run: Run, task: Task, stored: StoredHashes) -> Verdict:
     return attrs.evolve(verdict, outcome="matched", matches=(match,), matched=(BENCHMARK,))
 
 
-# Beside
+# Their verdict
 
 
-def beside(run: Run, stored: StoredHashes, verdict: Verdict) -> dict[str, Json]:
+def other_scorer(run: Run, stored: StoredHashes, verdict: Verdict) -> dict[str, Json]:
     """Return their verdict on a run, and what it would be with the single gold's and with ours on the database.
 
     Returns:

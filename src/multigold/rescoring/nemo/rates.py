@@ -16,7 +16,7 @@ class VoiceRates:
 
     def add(self, verdict: Verdict) -> None:
         """Count one run. A verdict that is "N/A" is in no rate, and a stalled run not in that of the database."""
-        for kind, numbers in verdict.beside.items():
+        for kind, numbers in verdict.other_scorer.items():
             if not isinstance(numbers, dict):
                 continue
             counts = self._counts.setdefault(kind, {})
@@ -29,5 +29,5 @@ class VoiceRates:
                     passed[1] += 1
 
     def to_json(self) -> dict[str, Json]:
-        """Return `{kind: {number: [passed, of]}}`; empty if no run had anything beside."""
+        """Return `{kind: {number: [passed, of]}}`; empty if no run has a verdict of theirs."""
         return {kind: {name: list(pair) for name, pair in counts.items()} for kind, counts in self._counts.items()}
