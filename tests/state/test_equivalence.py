@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from random import Random
 from typing import Any
 
@@ -26,7 +25,7 @@ from multigold.state.equivalence import (
 )
 
 seeds = st.integers(0, 999)
-combinations = st.sampled_from([names for size in range(4) for names in itertools.combinations(EQUIVALENCES, size)])
+combinations = hotel.combinations_of_equivalences
 
 
 # Laws
@@ -158,6 +157,16 @@ def test_entries_that_differ_in_more_than_the_amount_stay_apart() -> None:
         {"by": "cash", "amount": 1, "note": "tip"},
         {"by": "cash", "amount": 8},
     ]
+
+
+def test_entries_are_netted_that_differ_in_the_order_of_an_unordered_list_alone() -> None:
+    conventions = Conventions(
+        payment_logs=(PaymentLog("orders/*/log", method="by"),), unordered=("orders/*/log/*/for",)
+    )
+    entries = [{"by": "card", "amount": 1, "for": ["a", "b"]}, {"by": "card", "amount": 2, "for": ["b", "a"]}]
+    end = EndState(Database.from_json({"orders": {"o": {"log": entries}}}))
+    form = normal_form(end, EndState(Database.from_json({})), ["unordered", "net-payments"], conventions)
+    assert form.agent.get("orders", "o")["log"] == [{"by": "card", "amount": 3, "for": ["a", "b"]}]
 
 
 ODD_ENTRIES: list[Any] = ["cash", {"by": 1, "amount": 1}, {"by": "cash"}, {"by": "cash", "amount": True}, {"amount": 1}]

@@ -24,6 +24,7 @@ from multigold.state.conventions import IdPool as IdPool
 from multigold.state.conventions import PaymentLog as PaymentLog
 from multigold.state.conventions import Place as Place
 from multigold.state.database import GONE, WHOLE, Database, EndState, same_record
+from multigold.state.markers import Bag
 from multigold.state.minting import Key, Records, rename
 from multigold.state.paths import content_text, parse, rewrite, within
 
@@ -45,7 +46,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names in their fixed order, each once.
 
     Raises:
-        CallError: If a name is no equivalence, or a string stands where a list of names should.
+        CallError: If a name is not the name of an equivalence, or a string stands where a list of names should.
     """
     if isinstance(names, str):
         raise CallError(f"equivalences are a list of names, and {names!r} is a string", remedy=f"Write [{names!r}].")
@@ -56,10 +57,12 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def normal_form(state: EndState, initial: EndState, names: Sequence[str], conventions: Conventions) -> EndState:
-    """Return the normal form of a state: payments netted, then minted ids renamed, then lists sorted, as asked for.
+    """Return the normal form of a state: payments netted, lists sorted, then minted ids renamed, as asked for.
 
-    It is idempotent, and equal for equal states. Minted ids become markers that are equal to no string, so a normal
-    form is to be compared with another, not written out. The user's side is left as it is.
+    It is its own normal form, equal for equal states, and equal for states that are equivalent under fewer names. So
+    netted logs and sorted lists go into the renaming as bags: the order in which they stand by then follows the ids.
+    Minted ids become markers that are equal to no string, so a normal form is to be compared with another, not written
+    out. The user's side is left as it is.
 
     Args:
         state: The state.
@@ -68,8 +71,9 @@ def normal_form(state: EndState, initial: EndState, names: Sequence[str], conven
         conventions: What the domain declares.
 
     Raises:
-        CallError: If a name is no equivalence.
-        StateError: If a changed record is not JSON, or is nested too deep.
+        CallError: If a name is not the name of an equivalence.
+        StateError: If a changed record is not JSON or is nested too deep, or if so many minted ids look alike and hang
+            together that they cannot be named.
     """
     chosen = check_names(names)
     if not chosen:
@@ -78,8 +82,7 @@ def normal_form(state: EndState, initial: EndState, names: Sequence[str], conven
     try:
         records = {key: finish(key, record) for key, record in _changed(state.agent, initial.agent).items()}
         if "minted-ids" in chosen and conventions.id_pools:
-            renamed = rename(records, initial.agent, conventions.id_pools, finish)
-            records = {key: finish(key, record) for key, record in renamed.items()}
+            records = rename(records, initial.agent, conventions.id_pools)
         return _rebuilt(state, initial, records, finish)
     except RecursionError:
         raise too_deep() from None
@@ -159,13 +162,13 @@ def _spelt(record: Json, original: Json, fields: Sequence[str]) -> Json:
 
 
 def _rules(names: Sequence[str], conventions: Conventions) -> Rules:
+    """Return what is done to lists, the innermost first: whether entries are alike is seen once they are finished."""
     rules: list[tuple[str, Callable[[Json], Json]]] = []
     if "net-payments" in names:
         rules += [(log.path, partial(_netted, log)) for log in conventions.payment_logs]
     if "unordered" in names:
-        inner_first = sorted(conventions.unordered, key=lambda path: -len(parse(path)))
-        rules += [(path, _sorted) for path in inner_first]
-    return tuple(rules)
+        rules += [(path, _sorted) for path in conventions.unordered]
+    return tuple(sorted(rules, key=lambda rule: -len(parse(rule[0]))))
 
 
 def _apply(rules: Rules, key: Key, record: Json) -> Json:
@@ -179,31 +182,31 @@ def _apply(rules: Rules, key: Key, record: Json) -> Json:
 
 
 def _sorted(value: Json) -> Json:
-    return sorted(value, key=content_text) if isinstance(value, list) else value
+    return Bag(sorted(value, key=content_text)) if isinstance(value, list) else value
 
 
 def _netted(log: PaymentLog, entries: Json) -> Json:
-    """Return a payment log with one entry per method, sorted; entries that differ in anything else stay apart.
+    """Return a payment log with one entry per method, as a bag; entries that differ in anything else stay apart.
 
     Amounts are added as the decimal numbers that they are written as, so that the order of entries is of no account.
-    A log that holds anything that is no payment is left as it is.
+    A log that holds anything but payments is left as it is.
     """
     if not isinstance(entries, list):
         return entries
     from fractions import Fraction
 
-    totals: dict[tuple[str, str], Fraction] = {}
-    bare: dict[tuple[str, str], dict[str, Json]] = {}
+    totals: dict[str, Fraction] = {}
+    bare: dict[str, dict[str, Json]] = {}
     for entry in entries:
         amount = _signed_amount(log, entry)
         if amount is None:
             return entries
         rest = {key: value for key, value in entry.items() if key not in (log.amount, log.direction)}
-        group = (rest[log.method], content_text(rest))
+        group = content_text(rest)
         totals[group] = totals.get(group, Fraction()) + amount
         bare[group] = rest
     try:
-        return [{**bare[group], log.amount: _number(totals[group])} for group in sorted(totals) if totals[group]]
+        return _sorted([{**bare[group], log.amount: _number(totals[group])} for group in totals if totals[group]])
     except OverflowError:
         return entries
 

@@ -1,38 +1,28 @@
 """Renaming the ids that an environment minted during a run, so that the order in which it minted them is forgotten.
 
-Two runs that make the same bookings in another order differ in which booking got which id. The normal form names
-minted ids by the content of the records that hold them. Finding such names is putting a small graph into canonical
-form, and is done the way graph programs do it:
+Two runs that make the same bookings in another order differ in which booking got which id. The normal form numbers
+minted ids by what stands in the records that hold them, so it has to be the same whichever id a booking got. For that
+the records are read as a graph: a vertex for each minted id, one for each record that holds any, and edges for where
+they stand. What has no order of its own hangs on the record as a vertex too: an item of a list that an equivalence in
+force says is unordered (a `Bag`), and what stands under a key that is a minted id. `labelling` puts the ids in an order
+that depends on the shape of that graph alone.
 
-1. *Refine.* All ids of a pool start alike. Each is described by the records that it stands in, with the id itself
-   written `self` and other minted ids written by their class. Ids with different descriptions part into classes, until
-   nothing changes. This settles nearly everything: bookings differ in flights, certificates in amounts.
-2. *Twins.* Ids that can be exchanged without changing any record get the class's names in any order.
-3. *Try.* What is left are ids that look alike but hang together (two equal bookings, each paid with a certificate of
-   its own): each possible order is tried, and the one with the smallest canonical text is kept.
-
-Whatever order comes out, the renaming is one to one, so states that differ in more than the names of minted ids never
-come to be equal. The bounds, `MAX_IDS` and `MAX_ORDERS`, can only make it miss that two states are equivalent.
+The renaming is one to one, so states that differ in more than the names of minted ids never come to be equal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from itertools import islice, pairwise
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import NamedTuple, TypeAlias
 
 import attrs
 
 from multigold.state.canonical import Json
 from multigold.state.conventions import IdPool, Place
 from multigold.state.database import GONE, WHOLE, Database
+from multigold.state.labelling import Edge, canonical_order
+from multigold.state.markers import Bag, Marker
 from multigold.state.paths import Steps, content_text, find, within
-
-MAX_IDS = 200
-"""Where more ids were minted than this, all keep their names."""
-
-MAX_ORDERS = 120
-"""Where more orders than this would have to be tried, ids that look alike are named in the order of the ids."""
 
 Key: TypeAlias = tuple[str, str]
 """Table and record id."""
@@ -40,42 +30,8 @@ Key: TypeAlias = tuple[str, str]
 Records: TypeAlias = dict[Key, Json]
 """Records, or `GONE`, by table and id."""
 
-Finish: TypeAlias = Callable[[Key, Json], Json]
-"""The rest of the normal form of one record, applied after renaming."""
-
 Location: TypeAlias = tuple[bool, Steps]
 """Whether the id is a key, and the steps to it; a key without steps is the record's own id."""
-
-
-class Marker(str):
-    """What stands for a minted id in a normal form: `<minted reservation 1>`.
-
-    It is equal to no plain string, so that no record can forge one. Normal forms are for comparing with `==`; written
-    out as JSON they lose this.
-    """
-
-    __slots__ = ("label", "pool", "tag")
-    pool: str
-    label: str
-    tag: str
-
-    def __new__(cls, pool: str, label: str, tag: str = "") -> Marker:
-        """Make a marker; the tag tells apart markers that are written alike."""
-        marker = super().__new__(cls, f"<minted {pool} {label}>")
-        marker.pool, marker.label, marker.tag = pool, label, tag
-        return marker
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Marker, (self.pool, self.label, self.tag)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Marker) and (str(self), self.tag) == (str(other), other.tag)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return hash((Marker, str(self), self.tag))
 
 
 class Symbol(NamedTuple):
@@ -86,30 +42,44 @@ class Symbol(NamedTuple):
     id: str
 
 
-Sites: TypeAlias = dict[Key, dict[Location, Symbol]]
-Naming: TypeAlias = Mapping[Symbol, Marker]
-Colours: TypeAlias = dict[Symbol, int]
+Symbols: TypeAlias = dict[Location, Symbol]
+Sites: TypeAlias = dict[Key, Symbols]
 
 
-def rename(records: Records, initial: Database, pools: Sequence[IdPool], finish: Finish) -> Records:
+def rename(records: Records, initial: Database, pools: Sequence[IdPool]) -> Records:
     """Rename the minted ids of a state.
 
     Args:
-        records: The records that changed since the run started, as finished as they are without renaming.
+        records: The records that changed since the run started, with a `Bag` for each list whose order means nothing.
         initial: What the run started with: ids that occur there in a pool's places are not renamed.
         pools: The ids that the environment mints.
-        finish: What is done to a record afterwards (lists sorted, logs netted); order is chosen with a view to it.
 
     Returns:
-        The records with markers for minted ids, not finished.
+        The records with markers for minted ids, their bags in order.
+
+    Raises:
+        StateError: If so many ids look alike and hang together that they cannot be put in order.
     """
     sites = _sites(records, initial, pools)
-    symbols = sorted({symbol for found in sites.values() for symbol in found.values()})
-    if not symbols or len(symbols) > MAX_IDS:
+    symbols = list(dict.fromkeys(symbol for found in sites.values() for symbol in found.values()))
+    if not symbols:
         return records
-    puzzle = _Puzzle(records=records, sites=sites, finish=finish)
-    naming = _choose(puzzle, symbols)
+    graph = _Graph(symbols)
+    for key, here in sites.items():
+        if here:
+            graph.add(key, records[key], here)
+    naming = _numbered(symbols[place] for place in canonical_order(graph.labels, graph.edges, len(symbols)))
     return dict(_substitute(key, record, sites.get(key, {}), naming) for key, record in records.items())
+
+
+def _numbered(symbols: Iterable[Symbol]) -> dict[Symbol, Marker]:
+    """Number the ids of each pool from 1."""
+    counts: dict[str, int] = {}
+    naming = {}
+    for symbol in symbols:
+        counts[symbol.pool] = counts.get(symbol.pool, 0) + 1
+        naming[symbol] = Marker(symbol.pool, str(counts[symbol.pool]))
+    return naming
 
 
 # Where minted ids stand
@@ -169,12 +139,134 @@ def _scope(place: Place, record_id: str, record: Json) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _substitute(key: Key, record: Json, sites: Mapping[Location, Symbol], naming: Naming) -> tuple[Key, Json]:
+# What holds which
+
+
+class _Graph:
+    """The minted ids of a state and what holds them, as vertices and edges.
+
+    An edge leads from what holds an id, or a part with ids in it, and says at which place. A vertex is labelled with
+    all that stands in it but for ids and such parts, so that the graph has everything that the records have.
+    """
+
+    def __init__(self, symbols: Sequence[Symbol]) -> None:
+        self.labels = [f"id of {symbol.pool}" for symbol in symbols]
+        self.edges: list[Edge] = []
+        self._vertices = {symbol: vertex for vertex, symbol in enumerate(symbols)}
+
+    def add(self, key: Key, record: Json, sites: Symbols) -> None:
+        """Add a record in which minted ids stand."""
+        (table, record_id), own = key, sites.get((True, ()))
+        reader = _Reader(graph=self, sites=sites, leading=_leading(sites))
+        text = reader.text(record, ())
+        if own is not None:
+            reader.hold("its id", own)
+        name = "" if own else content_text(record_id)
+        self.vertex(f"record of {content_text(table)} {name}: {text}", reader.held)
+
+    def vertex(self, label: str, held: Sequence[tuple[str, int]]) -> int:
+        """Add a vertex for a record or a part, with what it holds at which place."""
+        self.labels.append(label)
+        vertex = len(self.labels) - 1
+        self.edges += [(vertex, place, other) for place, other in held]
+        return vertex
+
+    def id(self, symbol: Symbol) -> int:
+        """Return the vertex of an id."""
+        return self._vertices[symbol]
+
+    def is_id(self, vertex: int) -> bool:
+        """Tell whether a vertex stands for an id."""
+        return vertex < len(self._vertices)
+
+
+@attrs.frozen(kw_only=True)
+class _Reader:
+    """Reads a record, or a part of one, into the graph.
+
+    Attributes:
+        graph: The graph.
+        sites: Where minted ids stand in the record.
+        leading: The steps in the record that lead to them.
+        start: The steps to the part.
+        held: The ids and parts found so far, each with its place.
+    """
+
+    graph: _Graph
+    sites: Symbols
+    leading: Set[Steps]
+    start: Steps = ()
+    held: list[tuple[str, int]] = attrs.field(factory=list)
+
+    def hold(self, place: str, symbol: Symbol) -> None:
+        """Note that an id stands at a place."""
+        self.held.append((place, self.graph.id(symbol)))
+
+    def text(self, value: Json, steps: Steps) -> str:
+        """Return what stands in a value, with `@` for ids and without the parts that the graph has apart from it."""
+        if steps not in self.leading:
+            return content_text(value)
+        symbol = self.sites.get((False, steps))
+        if symbol is not None:
+            self.hold(self._place(steps), symbol)
+            return "@"
+        if isinstance(value, dict):
+            return self._text_of_object(value, steps)
+        if isinstance(value, Bag):
+            return self._text_of_bag(value, steps)
+        return f"[{','.join(self.text(item, (*steps, index)) for index, item in enumerate(value))}]"
+
+    def _text_of_object(self, value: dict[str, Json], steps: Steps) -> str:
+        members = []
+        for key in sorted(value):
+            inside = (*steps, key)
+            symbol = self.sites.get((True, inside))
+            if symbol is None:
+                members.append(f"{content_text(key)}:{self.text(value[key], inside)}")
+            else:
+                self._add_part(value[key], inside, self._place(steps), symbol)
+        return f"{{{','.join(members)}}}"
+
+    def _text_of_bag(self, value: Bag, steps: Steps) -> str:
+        members = []
+        for index, item in enumerate(value):
+            inside = (*steps, index)
+            if inside in self.leading:
+                self._add_part(item, inside, self._place(steps))
+            else:
+                members.append(content_text(item))
+        return f"<{','.join(members)}>"
+
+    def _add_part(self, value: Json, steps: Steps, place: str, its_key: Symbol | None = None) -> None:
+        reader = attrs.evolve(self, start=steps, held=[])
+        text = reader.text(value, steps)
+        if its_key is not None:
+            reader.hold("its key", its_key)
+        others = {vertex for _, vertex in reader.held}
+        if len(others) == 1 and self.graph.is_id(*others):
+            # One id and nothing else that has a name, as most parts are, takes no vertex: an edge can say it all.
+            places = sorted(place for place, _ in reader.held)
+            self.held.append((f"{place} {text} {places}", others.pop()))
+        else:
+            self.held.append((place, self.graph.vertex(f"part: {text}", reader.held)))
+
+    def _place(self, steps: Steps) -> str:
+        return content_text(list(steps[len(self.start) :]))
+
+
+# Writing the names
+
+
+def _leading(sites: Iterable[Location]) -> Set[Steps]:
+    """Return the steps to all that holds an id, and to ids that are values."""
+    return {steps[:length] for is_key, steps in sites for length in range(len(steps) + (not is_key))}
+
+
+def _substitute(key: Key, record: Json, sites: Symbols, naming: Mapping[Symbol, Marker]) -> tuple[Key, Json]:
     if not sites:
         return key, record
     names = {location: naming[symbol] for location, symbol in sites.items()}
-    leading = {steps[:length] for _, steps in names for length in range(len(steps) + 1)}
-    return (key[0], names.get((True, ()), key[1])), _renamed(record, (), names, leading)
+    return (key[0], names.get((True, ()), key[1])), _renamed(record, (), names, _leading(names))
 
 
 def _renamed(value: Json, steps: Steps, names: Mapping[Location, Marker], leading: Set[Steps]) -> Json:
@@ -187,114 +279,6 @@ def _renamed(value: Json, steps: Steps, names: Mapping[Location, Marker], leadin
             for key, item in value.items()
         }
     if isinstance(value, list):
-        return [_renamed(item, (*steps, index), names, leading) for index, item in enumerate(value)]
+        items = [_renamed(item, (*steps, index), names, leading) for index, item in enumerate(value)]
+        return Bag(sorted(items, key=content_text)) if isinstance(value, Bag) else items
     return names.get((False, steps), value)
-
-
-# Which name each gets
-
-
-@attrs.frozen(kw_only=True, slots=False, eq=False)
-class _Puzzle:
-    """The changed records, and their text under a naming of the minted ids."""
-
-    records: Records
-    sites: Sites
-    finish: Finish
-
-    def keys(self, *symbols: Symbol) -> list[Key]:
-        """Return the records in which some of these ids stand; all that hold any id where none is given."""
-        wanted = set(symbols)
-        return [k for k, here in self.sites.items() if (not wanted.isdisjoint(here.values()) if wanted else here)]
-
-    def texts(self, keys: Iterable[Key], naming: Naming) -> tuple[str, ...]:
-        return tuple(sorted(self._text(key, naming) for key in keys))
-
-    def _text(self, key: Key, naming: Naming) -> str:
-        new_key, record = _substitute(key, self.records[key], self.sites[key], naming)
-        return content_text([*new_key, self.finish(new_key, record)])
-
-
-def _choose(puzzle: _Puzzle, symbols: Sequence[Symbol]) -> dict[Symbol, Marker]:
-    start = dict.fromkeys(symbols, 0)
-    if _tie(start) is None:
-        return _final(start)
-    orders = list(islice(_orders(puzzle, start, all_of_them=True), MAX_ORDERS + 1))
-    if len(orders) > MAX_ORDERS:
-        orders = list(_orders(puzzle, start, all_of_them=False))
-    namings = [_final(colours) for colours in orders]
-    return min(namings, key=lambda naming: puzzle.texts(puzzle.keys(), naming)) if len(namings) > 1 else namings[0]
-
-
-def _orders(puzzle: _Puzzle, colours: Colours, *, all_of_them: bool) -> Iterator[Colours]:
-    """Yield the orders to choose from, or only the one that follows the ids where things look alike."""
-    colours = _refine(puzzle, colours)
-    tie = _tie(colours)
-    if tie is None:
-        yield colours
-    elif all(_interchangeable(puzzle, a, b) for group in tie for a, b in pairwise(group)):
-        place = {symbol: number for group in tie for number, symbol in enumerate(group)}
-        parted = _ranked({symbol: (colour, place.get(symbol, 0)) for symbol, colour in colours.items()})
-        yield from _orders(puzzle, parted, all_of_them=all_of_them)
-    else:
-        members = sorted((symbol for group in tie for symbol in group), key=_id_order)
-        for chosen in members if all_of_them else members[:1]:
-            parted = _ranked({symbol: (colour, symbol != chosen) for symbol, colour in colours.items()})
-            yield from _orders(puzzle, parted, all_of_them=all_of_them)
-
-
-def _refine(puzzle: _Puzzle, colours: Colours) -> Colours:
-    """Part the classes by what stands in the records, until they stay as they are."""
-    while True:
-        naming = {symbol: Marker(symbol.pool, str(colour), symbol.id) for symbol, colour in colours.items()}
-        described = {
-            symbol: (
-                colour,
-                puzzle.texts(puzzle.keys(symbol), {**naming, symbol: Marker(symbol.pool, "self", symbol.id)}),
-            )
-            for symbol, colour in colours.items()
-        }
-        finer = _ranked(described)
-        classes = len(set(finer.values()))
-        if classes in (len(colours), len(set(colours.values()))):
-            return finer
-        colours = finer
-
-
-def _ranked(by: Mapping[Symbol, Any]) -> Colours:
-    rank = {value: number for number, value in enumerate(sorted(set(by.values())))}
-    return {symbol: rank[value] for symbol, value in by.items()}
-
-
-def _tie(colours: Colours) -> list[list[Symbol]] | None:
-    """Return the first class that holds several ids of one pool and scope, grouped by those; None if none does."""
-    classes: dict[int, dict[tuple[str, str], list[Symbol]]] = {}
-    for symbol in sorted(colours, key=_id_order):
-        classes.setdefault(colours[symbol], {}).setdefault(symbol[:2], []).append(symbol)
-    for colour in sorted(classes):
-        groups = [group for group in classes[colour].values() if len(group) > 1]
-        if groups:
-            return groups
-    return None
-
-
-def _id_order(symbol: Symbol) -> tuple[int, str]:
-    """Order ids as they were minted where they are counted up; markers are ordered by their number."""
-    return len(symbol.id), str(symbol.id)
-
-
-def _interchangeable(puzzle: _Puzzle, a: Symbol, b: Symbol) -> bool:
-    everything = {symbol for here in puzzle.sites.values() for symbol in here.values()}
-    naming = {symbol: Marker(symbol.pool, str(number), symbol.id) for number, symbol in enumerate(sorted(everything))}
-    keys = puzzle.keys(a, b)
-    return puzzle.texts(keys, naming) == puzzle.texts(keys, {**naming, a: naming[b], b: naming[a]})
-
-
-def _final(colours: Colours) -> dict[Symbol, Marker]:
-    """Number the ids of each pool and scope from 1."""
-    counts: dict[tuple[str, str], int] = {}
-    naming = {}
-    for symbol in sorted(colours, key=lambda symbol: (colours[symbol], _id_order(symbol))):
-        counts[symbol[:2]] = counts.get(symbol[:2], 0) + 1
-        naming[symbol] = Marker(symbol.pool, str(counts[symbol[:2]]))
-    return naming

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from multigold.state.canonical import Json, canonical
 from multigold.state.database import WHOLE
 from multigold.state.delta import split_pointer
+from multigold.state.markers import Marker
 
 Steps: TypeAlias = tuple[str | int, ...]
 """The keys and indexes that lead from a record to something in it."""
@@ -62,17 +63,14 @@ def rewrite(value: Json, parts: tuple[str, ...], change: Callable[[Json], Json])
 
 
 def content_text(value: Json) -> str:
-    """Return `canonical_text(value)`, also where two keys of an object are written alike.
-
-    Ids whose names are not decided yet are told apart by what stands beside them, so they are all written the same.
-    """
+    """Return `canonical_text(value)`, with markers written without quotes so that no string is written alike."""
     if isinstance(value, dict):
-        members = sorted((str(key), content_text(item)) for key, item in value.items())
-        return f"{{{','.join(f'{quoted(key)}:{text}' for key, text in members)}}}"
+        members = sorted((content_text(key), content_text(item)) for key, item in value.items())
+        return f"{{{','.join(f'{key}:{text}' for key, text in members)}}}"
     if isinstance(value, list):
         return f"[{','.join(map(content_text, value))}]"
     if isinstance(value, str):
-        return quoted(value)
+        return str(value) if isinstance(value, Marker) else quoted(value)
     number = canonical(value)
     # Several times faster for a single number than json.dumps, which writes the same.
     return repr(number) if type(number) in (int, float) else json.dumps(number)
