@@ -371,6 +371,19 @@ def test_a_look_whose_outcome_was_not_recorded_is_no_evidence_and_no_lack_of_it(
         assert [match.evidence for match in verdict.matches] == [state]
 
 
+@pytest.mark.parametrize(
+    ("refused", "vacuous"), [((), True), ((True,), True), ((None,), False), ((False,), False), ((True, None), False)]
+)
+def test_a_run_is_idle_only_if_every_call_is_known_to_have_failed(
+    refused: tuple[bool | None, ...], vacuous: bool
+) -> None:
+    golds = multigold.GoldSet.from_databases({"keep": BEFORE, "refund": REFUNDED})
+    calls = tuple(RecordedCall(call=multigold.ToolCall("view", {}), refused=outcome) for outcome in refused)
+    verdict = multigold.score(TASK, ended(BEFORE, calls=calls), golds)
+    assert [(match.reading, match.vacuous) for match in verdict.matches] == [("keep", vacuous)]
+    assert verdict.matched == (() if vacuous else ("keep",))
+
+
 def test_a_missing_factor_leaves_the_reward_unknown_with_bounds(scene: Any) -> None:
     criteria = multigold.Criteria(actions=(), reward_basis=("DB", "NL_ASSERTION"))
     verdict = scene("plain-waive-1", task_changes={"criteria": criteria})
@@ -466,6 +479,14 @@ def test_two_readings_with_one_state_are_not_affected() -> None:
     golds = multigold.GoldSet.from_databases({"a": CANCELLED, "b": CANCELLED})
     assert multigold.score(TASK, ended(CANCELLED), golds).stratum == "free"
     assert multigold.score(TASK, ended(CANCELLED), GOLDS).stratum == "affected"
+
+
+@pytest.mark.parametrize("standing", ["contested", "off"])
+def test_a_reading_that_is_not_core_makes_no_task_affected(standing: Any) -> None:
+    readings = tuple(attrs.evolve(r, standing=standing if r.id == "strict" else "core") for r in GOLDS.readings)
+    for contested in (False, True):
+        verdict = multigold.score(TASK, ended(CANCELLED), attrs.evolve(GOLDS, readings=readings), contested=contested)
+        assert verdict.stratum == "free"
 
 
 def test_a_benchmark_gold_in_no_reading_is_a_conflict() -> None:

@@ -27,13 +27,26 @@ def test_fingerprints_are_equal_exactly_when_nothing_differs(pair: Pair) -> None
     assert (a == b) == (not diff(a, b))
 
 
-@given(st.lists(related_states(), min_size=1, max_size=4), st.data())
-def test_the_shortest_delta_is_the_first_of_the_shortest(pairs: list[Pair], data: st.DataObject) -> None:
-    one_sided = [state for pair in pairs for state in pair if state.user is None]
-    if one_sided:
-        end = data.draw(st.sampled_from(one_sided))
-        deltas = [diff(state, end) for state in one_sided]
-        assert shortest_diff(one_sided, end) == min(deltas, key=len)
+FIELDS = tuple("abcde")
+
+
+@given(st.lists(st.sets(st.sampled_from(FIELDS), min_size=1), min_size=1, max_size=5))
+def test_the_shortest_delta_is_the_whole_of_the_first_of_the_shortest(changed: list[set[str]]) -> None:
+    """No state is the end itself, so that no delta is empty; equally short ones differ in what they hold."""
+    end = EndState(Database.from_json({"t": {"r": dict.fromkeys(FIELDS, 0)}}))
+    befores = [
+        EndState(Database.from_json({"t": {"r": {**dict.fromkeys(FIELDS, 0), **dict.fromkeys(fields, number)}}}))
+        for number, fields in enumerate(changed, start=1)
+    ]
+    fewest = min(changed, key=len)
+    first = changed.index(fewest) + 1
+    expected = {f"/agent/t/r/{field}": {"before": first, "after": 0} for field in sorted(fewest)}
+    assert shortest_diff(befores, end).to_json() == expected
+
+
+def test_there_is_no_shortest_delta_from_nowhere() -> None:
+    with pytest.raises(ValueError, match="no state to start from"):
+        shortest_diff([], EndState(Database.from_json({})))
 
 
 @given(related_states())

@@ -90,6 +90,13 @@ def test_the_papers_split_goes_by_task_whatever_the_text() -> None:
     assert [group.keys["stratum"] for group in report.by_stratum] == ["loophole-affected", "loophole-free"]
 
 
+def test_the_papers_split_of_one_domain_says_nothing_of_another() -> None:
+    runs = [Verdict(outcome="matched", domain=domain, task_id="2", stratum="free") for domain in ("d", "e", "f")]
+    report = summarise_verdicts(runs, strata="paper", paper_split={"d": ["2"], "e": ["3"]})
+    strata = {group.keys["domain"]: group.keys["stratum"] for group in report.by_stratum}
+    assert strata == {"d": "loophole-affected", "e": "loophole-free", "f": "loophole-free"}
+
+
 def test_strict_core_is_shown_only_while_an_equivalence_is_on() -> None:
     assert "core_strict" not in summarise_verdicts([]).columns
     assert summarise_verdicts([], equivalences=["unordered"]).columns == COLUMNS

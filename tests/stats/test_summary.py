@@ -140,6 +140,19 @@ def test_a_seed_gives_the_same_intervals_and_another_gives_others() -> None:
     assert found(runs(), many) != found(runs(), attrs.evolve(many, seed=6))
 
 
+@pytest.mark.parametrize("metric", ["success_rate", "gap"])
+def test_agents_with_the_same_results_have_random_streams_of_their_own(metric: str) -> None:
+    """Were they drawn alike, a difference between two agents would look more certain than it is."""
+    same = [
+        verdict(agent, str(task), 0, task % 3 > 0, stratum="affected" if task % 2 else "free")
+        for agent in ("one", "two")
+        for task in range(40)
+    ]
+    intervals = [pick(found(same), metric, agent=agent, stratum="") for agent in ("one", "two")]
+    assert intervals[0].value == intervals[1].value
+    assert (intervals[0].low, intervals[0].high) != (intervals[1].low, intervals[1].high)
+
+
 def test_without_resamples_rates_have_wilsons_interval() -> None:
     metric = pick(found(runs(), MetricSettings(resamples=0)), "success_rate", agent="one", stratum="")
     assert "wilson" in metric.method
