@@ -21,10 +21,10 @@ from typing import Any
 import attrs
 
 import multigold
+from multigold import is_success
 from multigold.errors import MissingExtraError
 from multigold.integrations import agentdojo
-from multigold.model.verdict import is_success
-from multigold.state.delta import ABSENT, split_pointer
+from multigold.state import ABSENT, split_pointer
 
 HERE = Path(__file__).parent / "agentdojo"
 

@@ -14,8 +14,7 @@ from typing import Any
 
 import multigold
 from multigold.benchmark_data import load_tasks
-from multigold.environments.base import Drafts
-from multigold.environments.replay import step
+from multigold.environments import Drafts, step
 
 TARGET = Path(__file__).with_name("airline_results.json")
 RELEASE = "37199f3"

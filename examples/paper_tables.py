@@ -16,18 +16,26 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
-from multigold.audit.versions import compare_releases
-from multigold.benchmark_data import load_policy
-from multigold.benchmark_data.releases import read_release
+from multigold.audit import compare_releases
+from multigold.benchmark_data import load_policy, read_release
 from multigold.catalogues import load_catalogue
 from multigold.errors import DataError, MissingExtraError
-from multigold.policies.counts import PolicyCounts, count_checks, count_policy, find_tools
-from multigold.stats.exact import exact_bootstrap_gap, hypergeometric_overlap
-from multigold.stats.pass_at_k import TrialVariance, trial_variance, variance_ratio
-from multigold.stats.rates import success_rate
-from multigold.stats.reaggregation import reaggregate
-from multigold.stats.resampling import bootstrap_gap, generator, units
-from multigold.stats.rows import RunRow, by_agent, leave_out
+from multigold.policies import PolicyCounts, count_checks, count_policy, find_tools
+from multigold.stats import (
+    RunRow,
+    TrialVariance,
+    bootstrap_gap,
+    by_agent,
+    exact_bootstrap_gap,
+    generator,
+    hypergeometric_overlap,
+    leave_out,
+    reaggregate,
+    success_rate,
+    trial_variance,
+    units,
+    variance_ratio,
+)
 
 DOMAINS = ("tau2-airline", "tau2-retail")
 TRIALS = 4

@@ -12,12 +12,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 
+from multigold import rescore
 from multigold.catalogues import load_catalogue, shipped_catalogues
-from multigold.rescoring import rescore
-from multigold.stats.aggregation import ReportBuilder, Tally, summarise_verdicts
-from multigold.stats.loophole_sides import coherent_rate
-from multigold.stats.rows import by_agent
-from multigold.stats.summary import rows_of
+from multigold.stats import ReportBuilder, Tally, by_agent, coherent_rate, rows_of, summarise_verdicts
 
 COLUMNS = ("recorded", "single", "core", "core_or_single", "with_contested")
 HEADINGS = ("file", "agent", "runs", *COLUMNS, "coherent", "do nothing", "always refuse")

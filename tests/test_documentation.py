@@ -66,3 +66,17 @@ def test_links_lead_to_files_and_headings_that_are_there(page: Path) -> None:
             titles = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
             anchors = [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles]
             assert heading in anchors, f"{place}#{heading}"
+
+
+def test_every_law_is_cited_by_a_test_and_every_citation_is_of_a_law() -> None:
+    laws = re.findall(r"^(\d+)\. ", (ROOT / "docs" / "laws.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert laws == [str(number) for number in range(1, len(laws) + 1)]
+    cited: dict[str, set[str]] = {"src": set(), "tests": set()}
+    for room, found in cited.items():
+        for path in (ROOT / room).rglob("*.py"):
+            for numbers in re.findall(
+                r"(?<![A-Za-z])[Ll]aws?[ _]((?:\d+(?:, | and )?)+)", path.read_text(encoding="utf-8")
+            ):
+                found.update(re.findall(r"\d+", numbers))
+    assert cited["tests"] == set(laws)
+    assert cited["src"] <= set(laws)

@@ -10,10 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from multigold.environments.base import Environment
-from multigold.environments.tools import RefusalError, tool_table
-from multigold.state.conventions import Conventions, IdPool, PaymentLog, Place
-from multigold.state.database import Database, Draft, EndState
+from multigold import (
+    Conventions,
+    Database,
+    Draft,
+    EndState,
+    Environment,
+    IdPool,
+    PaymentLog,
+    Place,
+    RefusalError,
+    tool_table,
+)
 
 HERE = Path(__file__).parent
 TODAY, DUE_IN_21_DAYS, DUE_IN_14_DAYS = "2026-03-10", "2026-03-31", "2026-03-24"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import library
 
 import multigold
-from multigold.rendering.tables import report_tables
-from multigold.stats.aggregation import Report, summarise_verdicts
 
 HERE = Path(__file__).parent
 
@@ -45,21 +42,17 @@ def score_all() -> list[multigold.Verdict]:
     return verdicts
 
 
-def report(verdicts: list[multigold.Verdict]) -> Report:
+def report(verdicts: list[multigold.Verdict]) -> multigold.Report:
     """Count the verdicts by agent and stratum."""
-    return summarise_verdicts(verdicts, note="the library's own catalogue")
+    return multigold.summarise_verdicts(verdicts, note="the library's own catalogue")
 
 
 def main() -> None:
     """Print the tables, and one run held against every reading."""
-    from rich.console import Console
-
-    console = Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else 150)
     verdicts = score_all()
-    for table in report_tables(report(verdicts), by_task=True):
-        console.print(table)
+    print(report(verdicts).to_text(by_task=True))
     chosen = next(verdict for verdict in verdicts if verdict.run_id == "careful-waive-0")
-    console.print(f"\nOne run in full, {chosen.run_id}:\n{chosen.explain()}")
+    print(f"\nOne run in full, {chosen.run_id}:\n{chosen.explain()}")
 
 
 if __name__ == "__main__":

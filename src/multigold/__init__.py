@@ -3,43 +3,67 @@
     import multigold
     verdict = multigold.score(task, trajectory, golds)
 
-The names below are the public ones, loaded when they are first used; importing the package opens no file and imports
-nothing heavy. Everything else may change between minor versions.
+The names below, and those in `__all__` of the rooms that docs/reference.md lists, are the public ones. They are loaded
+when they are first used: importing the package opens no file and imports nothing heavy. Everything else is internal
+and may change between minor versions.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from multigold._version import __version__
+from multigold._lazy import attach
+from multigold._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from multigold.benchmark_data import load_environment as load_environment
+    from multigold.benchmark_data.loading import load_environment as load_environment
     from multigold.catalogues.loading import load_catalogue as load_catalogue
     from multigold.environments.base import Environment as Environment
     from multigold.environments.replay import replay as replay
     from multigold.environments.tools import RefusalError as RefusalError
     from multigold.environments.tools import Tool as Tool
+    from multigold.environments.tools import tool_table as tool_table
     from multigold.errors import MultigoldError as MultigoldError
+    from multigold.files.databases import read_database as read_database
     from multigold.files.schemas import document_schema as document_schema
     from multigold.model.catalogue import Catalogue as Catalogue
+    from multigold.model.gold import Actions as Actions
+    from multigold.model.gold import AllOf as AllOf
+    from multigold.model.gold import AnyOf as AnyOf
+    from multigold.model.gold import Assertions as Assertions
+    from multigold.model.gold import CallEvidence as CallEvidence
+    from multigold.model.gold import Choices as Choices
+    from multigold.model.gold import Explicit as Explicit
     from multigold.model.gold import GoldSet as GoldSet
+    from multigold.model.gold import NegativeExample as NegativeExample
+    from multigold.model.gold import Pattern as Pattern
+    from multigold.model.gold import PointerRule as PointerRule
     from multigold.model.gold import Reading as Reading
+    from multigold.model.gold import TaskText as TaskText
     from multigold.model.loophole import Clause as Clause
     from multigold.model.loophole import Loophole as Loophole
     from multigold.model.loophole import LoopholeCategory as LoopholeCategory
+    from multigold.model.loophole import Side as Side
     from multigold.model.task import Criteria as Criteria
     from multigold.model.task import Task as Task
     from multigold.model.task import ToolCall as ToolCall
     from multigold.model.trajectory import Trajectory as Trajectory
     from multigold.model.verdict import Verdict as Verdict
+    from multigold.model.verdict import is_success as is_success
     from multigold.rescoring import Options as Options
+    from multigold.rescoring import Rescoring as Rescoring
     from multigold.rescoring import rescore as rescore
+    from multigold.rescoring import stream as stream
     from multigold.rescoring import summarise as summarise
     from multigold.rescoring.checking import check_recorded as check_recorded
+    from multigold.scoring import CompiledGolds as CompiledGolds
+    from multigold.scoring import compile_golds as compile_golds
+    from multigold.scoring.judging import judge as judge
     from multigold.scoring.judging import score as score
     from multigold.state.conventions import Conventions as Conventions
+    from multigold.state.conventions import IdPool as IdPool
+    from multigold.state.conventions import PaymentLog as PaymentLog
+    from multigold.state.conventions import Place as Place
     from multigold.state.database import Database as Database
     from multigold.state.database import Draft as Draft
     from multigold.state.database import EndState as EndState
@@ -47,76 +71,46 @@ if TYPE_CHECKING:
     from multigold.state.delta import diff as diff
     from multigold.state.equivalence import EQUIVALENCES as EQUIVALENCES
     from multigold.stats.aggregation import Report as Report
+    from multigold.stats.aggregation import summarise_verdicts as summarise_verdicts
 
 _HOMES = {
-    "multigold.stats.aggregation": ("Report",),
-    "multigold.catalogues.loading": ("load_catalogue",),
-    "multigold.benchmark_data": ("load_environment",),
-    "multigold.environments.base": ("Environment",),
-    "multigold.environments.tools": ("RefusalError", "Tool"),
-    "multigold.environments.replay": ("replay",),
-    "multigold.errors": ("MultigoldError",),
-    "multigold.files.schemas": ("document_schema",),
-    "multigold.model.catalogue": ("Catalogue",),
-    "multigold.model.gold": ("GoldSet", "Reading"),
-    "multigold.model.loophole": ("Clause", "Loophole", "LoopholeCategory"),
-    "multigold.model.task": ("Criteria", "Task", "ToolCall"),
-    "multigold.model.trajectory": ("Trajectory",),
-    "multigold.model.verdict": ("Verdict",),
-    "multigold.rescoring": ("Options", "rescore", "summarise"),
-    "multigold.rescoring.checking": ("check_recorded",),
-    "multigold.scoring.judging": ("score",),
-    "multigold.state.database": ("Database", "Draft", "EndState"),
-    "multigold.state.delta": ("Delta", "diff"),
-    "multigold.state.conventions": ("Conventions",),
-    "multigold.state.equivalence": ("EQUIVALENCES",),
+    "benchmark_data.loading": ("load_environment",),
+    "catalogues.loading": ("load_catalogue",),
+    "environments.base": ("Environment",),
+    "environments.replay": ("replay",),
+    "environments.tools": ("RefusalError", "Tool", "tool_table"),
+    "errors": ("MultigoldError",),
+    "files.databases": ("read_database",),
+    "files.schemas": ("document_schema",),
+    "model.catalogue": ("Catalogue",),
+    "model.gold": (
+        "Actions",
+        "AllOf",
+        "AnyOf",
+        "Assertions",
+        "CallEvidence",
+        "Choices",
+        "Explicit",
+        "GoldSet",
+        "NegativeExample",
+        "Pattern",
+        "PointerRule",
+        "Reading",
+        "TaskText",
+    ),
+    "model.loophole": ("Clause", "Loophole", "LoopholeCategory", "Side"),
+    "model.task": ("Criteria", "Task", "ToolCall"),
+    "model.trajectory": ("Trajectory",),
+    "model.verdict": ("Verdict", "is_success"),
+    "rescoring": ("Options", "Rescoring", "rescore", "stream", "summarise"),
+    "rescoring.checking": ("check_recorded",),
+    "scoring": ("CompiledGolds", "compile_golds"),
+    "scoring.judging": ("judge", "score"),
+    "state.conventions": ("Conventions", "IdPool", "PaymentLog", "Place"),
+    "state.database": ("Database", "Draft", "EndState"),
+    "state.delta": ("Delta", "diff"),
+    "state.equivalence": ("EQUIVALENCES",),
+    "stats.aggregation": ("Report", "summarise_verdicts"),
 }
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
-
-__all__ = [
-    "EQUIVALENCES",
-    "Catalogue",
-    "Clause",
-    "Conventions",
-    "Criteria",
-    "Database",
-    "Delta",
-    "Draft",
-    "EndState",
-    "Environment",
-    "GoldSet",
-    "Loophole",
-    "LoopholeCategory",
-    "MultigoldError",
-    "Options",
-    "Reading",
-    "RefusalError",
-    "Report",
-    "Task",
-    "Tool",
-    "ToolCall",
-    "Trajectory",
-    "Verdict",
-    "__version__",
-    "check_recorded",
-    "diff",
-    "document_schema",
-    "load_catalogue",
-    "load_environment",
-    "replay",
-    "rescore",
-    "score",
-    "summarise",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'multigold' has no attribute {name!r}")
-    value = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = attach(__name__, _HOMES)
+__all__ += ["__version__"]

@@ -10,6 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
+__all__ = [
+    "BugError",
+    "CallError",
+    "DataError",
+    "EnvironmentNotFoundError",
+    "GoldSetError",
+    "MissingExtraError",
+    "MultigoldError",
+    "ResultsError",
+    "StateError",
+]
+
 
 class MultigoldError(Exception):
     """Root of every error raised on purpose.

@@ -24,9 +24,7 @@ from multigold.benchmark_data import (
     KNOWN_RELEASES,
     LOCAL,
     Release,
-    cache_directory,
     fetch,
-    fetched_files,
     fetching,
     find_data,
     finding,
@@ -36,9 +34,9 @@ from multigold.benchmark_data import (
     load_environment,
     load_policy,
     load_tasks,
-    unpack,
-    wheel_directory,
 )
+from multigold.benchmark_data.fetching import fetched_files, unpack
+from multigold.benchmark_data.finding import cache_directory, wheel_directory
 from multigold.cli._group import multigold as cli
 from multigold.environments.replay import replay
 from multigold.errors import CallError, DataError, EnvironmentNotFoundError

@@ -20,12 +20,12 @@ from multigold.errors import CallError, DataError
 from multigold.files.schemas import document_schema
 from multigold.model.loophole import LoopholeCategory, Side
 from multigold.policies.audit import (
-    TESTS,
+    CLAUSE_TESTS,
     ClauseTest,
     PolicyAudit,
-    bring_up_to_date,
-    candidates,
-    progress,
+    audit_progress,
+    loophole_candidates,
+    update_policy_audit,
 )
 from multigold.policies.audit_records import (
     catalogue_stub,
@@ -53,7 +53,7 @@ NO_OFFER = "fines.do-not-waive-a-fine-unless"
 
 
 def begin(policy: bytes = POLICY) -> PolicyAudit:
-    return bring_up_to_date(None, policy, name="policy.md")[0]
+    return update_policy_audit(None, policy, name="policy.md")[0]
 
 
 def decided(audit: PolicyAudit, clause: str, **tests: ClauseTest) -> PolicyAudit:
@@ -69,16 +69,16 @@ PASS = ClauseTest(result="pass")
 
 
 def after(audit: PolicyAudit, policy: bytes) -> tuple[PolicyAudit, dict[str, str]]:
-    fresh, changes = bring_up_to_date(audit, policy, name="policy.md")
+    fresh, changes = update_policy_audit(audit, policy, name="policy.md")
     return fresh, {change.clause: change.kind for change in changes}
 
 
 def test_the_first_time_every_clause_is_new_and_nothing_is_looked_at() -> None:
-    audit, changes = bring_up_to_date(None, POLICY, name="policy.md")
+    audit, changes = update_policy_audit(None, POLICY, name="policy.md")
     assert [record.id for record in audit.clauses][2:] == [WAIVE, NO_OFFER]
     assert {change.kind for change in changes} == {"new"}
-    assert progress(audit).done == 0
-    assert progress(audit).results["scope"] == {"pass": 0, "fail": 0, "not_looked_at": 4}
+    assert audit_progress(audit).done == 0
+    assert audit_progress(audit).results["scope"] == {"pass": 0, "fail": 0, "not_looked_at": 4}
 
 
 def test_the_same_policy_changes_nothing() -> None:
@@ -109,7 +109,7 @@ def test_a_clause_that_changed_keeps_its_record_and_is_marked_for_another_look()
     assert record.test("scope") == PASS
     assert "can be waived" in record.look_again
     assert changes == {WAIVE: "changed"}
-    assert progress(changed).look_again == 1
+    assert audit_progress(changed).look_again == 1
 
 
 def test_a_mark_stays_until_somebody_takes_it_away() -> None:
@@ -148,7 +148,7 @@ def test_two_clauses_with_one_text_have_two_records() -> None:
 
 def test_a_new_clause_takes_the_name_that_a_catalogue_knows_it_by() -> None:
     (clause,) = split_policy(b"One.")
-    audit, _ = bring_up_to_date(None, b"One.", name="p", ids={clause.fingerprint: "the-one"})
+    audit, _ = update_policy_audit(None, b"One.", name="p", ids={clause.fingerprint: "the-one"})
     assert audit.clauses[0].id == "the-one"
 
 
@@ -179,7 +179,7 @@ def test_reordering_clauses_moves_records_and_changes_none(pair: tuple[list[str]
 
 def test_a_failed_test_is_a_candidate_with_the_usual_category_of_the_test() -> None:
     audit = decided(begin(), WAIVE, boundary=fail("What of a fine of 5.00?"))
-    (candidate,) = candidates(audit)
+    (candidate,) = loophole_candidates(audit)
     assert candidate.id == f"{WAIVE}:boundary"
     assert candidate.category is LoopholeCategory.SILENT_ON_EDGE
     assert not candidate.category_named
@@ -189,16 +189,16 @@ def test_tests_that_name_one_entry_are_one_candidate() -> None:
     conflict = LoopholeCategory.CONFLICTING_CLAUSES
     audit = decided(begin(), WAIVE, composition=fail("Which first?", entry="W1", meets=(NO_OFFER,), category=conflict))
     audit = decided(audit, NO_OFFER, scope=fail("And if nobody asks?", entry="W1"))
-    (candidate,) = candidates(audit)
+    (candidate,) = loophole_candidates(audit)
     assert (candidate.id, candidate.clauses) == ("W1", (WAIVE, NO_OFFER))
     assert candidate.questions == ("Which first?", "And if nobody asks?")
     assert candidate.category is conflict
 
 
 def test_a_clause_is_done_when_all_four_tests_were_looked_at_whatever_came_of_them() -> None:
-    audit = decided(begin(), WAIVE, **{**dict.fromkeys(TESTS, PASS), "boundary": fail()})
-    assert progress(audit).done == 1
-    assert progress(audit).results["boundary"]["fail"] == 1
+    audit = decided(begin(), WAIVE, **{**dict.fromkeys(CLAUSE_TESTS, PASS), "boundary": fail()})
+    assert audit_progress(audit).done == 1
+    assert audit_progress(audit).results["boundary"]["fail"] == 1
 
 
 def test_candidates_become_a_catalogue_that_loads(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_what_is_written_is_read_again_and_fits_the_schema(tmp_path: Path) -> No
     write_policy_audit(audit, tmp_path / "records.json")
     assert read_policy_audit(tmp_path / "records.json") == attrs.evolve(
         audit,
-        clauses=tuple(attrs.evolve(r, tests={name: r.test(name) for name in TESTS}) for r in audit.clauses),
+        clauses=tuple(attrs.evolve(r, tests={name: r.test(name) for name in CLAUSE_TESTS}) for r in audit.clauses),
     )
     jsonschema.validate(json.loads((tmp_path / "records.json").read_text()), document_schema("policy-audit"))
 
@@ -320,7 +320,7 @@ def test_pairs_are_bounded_and_every_hint_stands_on_a_clause(lines: list[str]) -
     found: tuple[Hint, ...] = find_hints(clauses)
     assert sum(hint.kind == "opposites" for hint in found) <= MOST_PAIRS
     assert {hint.line for hint in found} <= {clause.first_line for clause in clauses}
-    assert all(hint.test in TESTS for hint in found)
+    assert all(hint.test in CLAUSE_TESTS for hint in found)
 
 
 # The command

@@ -15,7 +15,7 @@ from multigold.stats.exact import exact_bootstrap_interval
 from multigold.stats.item_diagnostics import diagnose_items
 from multigold.stats.loophole_sides import coherent_rate, side_counts, splits
 from multigold.stats.paired_comparison import compare_agents
-from multigold.stats.pass_at_k import pass_at_k, pass_hat_k, pass_hat_k_on_one_side, trial_variance
+from multigold.stats.pass_k import pass_at_k, pass_hat_k, pass_hat_k_on_one_side, trial_variance
 from multigold.stats.rates import success_rate
 from multigold.stats.reaggregation import reaggregate
 from multigold.stats.resampling import bootstrap_gap, bootstrap_interval, generator, units

@@ -164,7 +164,7 @@ from multigold.stats.exact import exact_bootstrap_gap, hypergeometric_overlap
 from multigold.stats.paired_comparison import compare_agents
 from multigold.stats.rates import success_rate, wilson_interval
 from multigold.stats.reaggregation import reaggregate
-from multigold.stats.pass_at_k import pass_at_k, pass_hat_k, pass_hat_k_on_one_side, trial_variance
+from multigold.stats.pass_k import pass_at_k, pass_hat_k, pass_hat_k_on_one_side, trial_variance
 from multigold.stats.resampling import units
 from multigold.stats.rows import RunRow
 from multigold.stats.loophole_sides import coherent_rate, side_counts, splits

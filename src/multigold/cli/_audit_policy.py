@@ -12,7 +12,7 @@ from multigold.catalogues import load_catalogue
 from multigold.cli._common import print_all, write_json
 from multigold.errors import CallError
 from multigold.files.records import write_records
-from multigold.policies.audit import ClauseChange, PolicyAudit, bring_up_to_date, candidates, progress
+from multigold.policies.audit import ClauseChange, PolicyAudit, audit_progress, loophole_candidates, update_policy_audit
 from multigold.policies.audit_records import audit_document, catalogue_stub, read_policy_audit, write_policy_audit
 from multigold.policies.clauses import split_policy
 from multigold.policies.hints import Hint, find_hints
@@ -50,7 +50,7 @@ def command(
     path, text = _policy(policy, data_dir)
     known = read_policy_audit(records) if records is not None and (records.exists() or not update) else None
     ids = {c.fingerprint: c.id for c in load_catalogue(catalogue).clauses.values()} if catalogue else {}
-    audit, changes = bring_up_to_date(known, text, name=path.name, ids=ids)
+    audit, changes = update_policy_audit(known, text, name=path.name, ids=ids)
     if update and records is not None:
         write_policy_audit(audit, records)
     if stub is not None:
@@ -61,7 +61,7 @@ def command(
         write_json({**audit_document(audit), "changes": [_change(c) for c in changes], "hints": places}, json_path)
     if json_path != Path("-"):
         _print(audit, changes if known else (), found)
-    if candidates(audit) or any(record.look_again for record in audit.clauses):
+    if loophole_candidates(audit) or any(record.look_again for record in audit.clauses):
         click.get_current_context().exit(1)
 
 
@@ -97,5 +97,5 @@ def _print(audit: PolicyAudit, changes: tuple[ClauseChange, ...], hints: tuple[H
     lines: list[Any] = [show.clause_table(audit, hints)]
     if hints:
         lines += [show.hint_table(hints), show.HINT_NOTE]
-    lines += [*show.change_lines(changes), *show.again_lines(audit), *show.candidate_lines(candidates(audit))]
-    print_all([*lines, *show.progress_lines(progress(audit))])
+    lines += [*show.change_lines(changes), *show.again_lines(audit), *show.candidate_lines(loophole_candidates(audit))]
+    print_all([*lines, *show.progress_lines(audit_progress(audit))])

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from multigold.benchmark_data import DATASETS, FileState, fetch, fetched_files, find_data
+from multigold.benchmark_data import DATASETS, fetch, find_data
+from multigold.benchmark_data.fetching import FileState, fetched_files
 from multigold.errors import DataError
 from multigold.state.explain import printable
 

@@ -138,7 +138,7 @@ def replay(
     synchronise: bool = True,
     observe: bool = True,
 ) -> Replay:
-    """Run calls in order, from the environment's initial state or another; neither is changed (law 3).
+    """Run calls in order, from the environment's initial state or another; neither is changed.
 
     Args:
         environment: Whose tools to use.

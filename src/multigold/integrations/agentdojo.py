@@ -39,6 +39,8 @@ from multigold.state.canonical import Json
 from multigold.state.conventions import Conventions
 from multigold.state.database import EndState
 
+__all__ = ["Suite", "ground_truth_run", "load_suite", "run_calls", "suite_names"]
+
 VERSION = "v1.2.2"
 """The benchmark version that is used unless another one is asked for: the newest of agentdojo 0.1.35."""
 

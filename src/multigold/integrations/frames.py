@@ -17,6 +17,8 @@ from multigold.model.verdict import Verdict
 from multigold.state.canonical import Json
 from multigold.stats.summary import Metric
 
+__all__ = ["METRIC_COLUMNS", "VERDICT_COLUMNS", "metric_frame", "verdict_frame"]
+
 Library: TypeAlias = Literal["pandas", "polars"]
 ColumnType: TypeAlias = Literal["text", "truth", "whole", "number"]
 

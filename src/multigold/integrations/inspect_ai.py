@@ -25,6 +25,8 @@ from multigold.scoring.judging import score
 if TYPE_CHECKING:
     from inspect_ai.scorer import Score, Scorer
 
+__all__ = ["COLUMNS", "reading_scorer", "to_score", "trajectory_of"]
+
 COLUMNS = ("single", "core", "core_or_single", "with_contested")
 """The members of a score's value."""
 

@@ -26,7 +26,7 @@ from multigold.policies.lines import policy_fingerprint
 from multigold.policies.wording import ALIKE, slug
 from multigold.state.canonical import Json
 
-TESTS: Mapping[str, str] = {
+CLAUSE_TESTS: Mapping[str, str] = {
     "scope": "Does it cover every case that can come up, or is it silent on some?",
     "boundary": "Does it settle its edges: nothing, exactly at the limit, several at once, an offer that is declined?",
     "composition": "Where it meets other clauses, is there one way to apply them together, and one order?",
@@ -106,7 +106,7 @@ class ClauseRecord:
     @property
     def done(self) -> bool:
         """Whether all four tests were looked at and nobody need look again."""
-        return not self.look_again and all(self.test(name).result != "not_looked_at" for name in TESTS)
+        return not self.look_again and all(self.test(name).result != "not_looked_at" for name in CLAUSE_TESTS)
 
 
 _UNSEEN = ClauseTest()
@@ -191,7 +191,7 @@ class AuditProgress:
         return {**attrs.asdict(self, recurse=False), "results": results}
 
 
-def bring_up_to_date(
+def update_policy_audit(
     audit: PolicyAudit | None, policy: bytes, *, name: str, ids: Mapping[str, str] | None = None
 ) -> tuple[PolicyAudit, tuple[ClauseChange, ...]]:
     """Return the records as they stand for a policy's present text, and what happened to its clauses.
@@ -333,22 +333,22 @@ def _marked(records: Iterable[ClauseRecord], changes: Iterable[ClauseChange]) ->
             yield record
 
 
-def progress(audit: PolicyAudit) -> AuditProgress:
+def audit_progress(audit: PolicyAudit) -> AuditProgress:
     """Count how far an audit is."""
-    results = {name: Counter(record.test(name).result for record in audit.clauses) for name in TESTS}
+    results = {name: Counter(record.test(name).result for record in audit.clauses) for name in CLAUSE_TESTS}
     return AuditProgress(
         clauses=len(audit.clauses),
         done=sum(record.done for record in audit.clauses),
         look_again=sum(bool(record.look_again) for record in audit.clauses),
-        results={name: {r: results[name][r] for r in ("pass", "fail", "not_looked_at")} for name in TESTS},
+        results={name: {r: results[name][r] for r in ("pass", "fail", "not_looked_at")} for name in CLAUSE_TESTS},
     )
 
 
-def candidates(audit: PolicyAudit) -> tuple[LoopholeCandidate, ...]:
+def loophole_candidates(audit: PolicyAudit) -> tuple[LoopholeCandidate, ...]:
     """Return the candidate loopholes: each failed test, those that name one entry together, in the policy's order."""
     failed: dict[str, list[tuple[ClauseRecord, str, ClauseTest]]] = {}
     for record in audit.clauses:
-        for name in TESTS:
+        for name in CLAUSE_TESTS:
             test = record.test(name)
             if test.result == "fail":
                 failed.setdefault(test.entry or f"{record.id}:{name}", []).append((record, name, test))

@@ -16,14 +16,14 @@ from multigold.files.cursor import Cursor
 from multigold.files.records import open_records, refuse_faults, write_records
 from multigold.model.loophole import LoopholeCategory, Side
 from multigold.policies.audit import (
-    TESTS,
+    CLAUSE_TESTS,
     ClauseRecord,
     ClauseTest,
     LoopholeCandidate,
     PolicyAudit,
     TestResult,
-    candidates,
-    progress,
+    audit_progress,
+    loophole_candidates,
 )
 from multigold.policies.lines import lines_fingerprint
 from multigold.state.canonical import Json
@@ -57,7 +57,7 @@ def _record_json(record: ClauseRecord) -> dict[str, Json]:
         "fingerprint": record.fingerprint,
         "text": record.text,
         "look_again": record.look_again,
-        "tests": {name: _test_json(record.test(name)) for name in TESTS},
+        "tests": {name: _test_json(record.test(name)) for name in CLAUSE_TESTS},
         "note": record.note,
     }
 
@@ -145,9 +145,9 @@ def _record(at: Cursor) -> ClauseRecord:
 
 
 def _is_test(name: str, at: Cursor) -> bool:
-    if name not in TESTS:
-        at.fault("unknown-test", f"no test is called {name!r}; there are: {', '.join(TESTS)}")
-    return name in TESTS
+    if name not in CLAUSE_TESTS:
+        at.fault("unknown-test", f"no test is called {name!r}; there are: {', '.join(CLAUSE_TESTS)}")
+    return name in CLAUSE_TESTS
 
 
 def _test(at: Cursor) -> ClauseTest:
@@ -196,8 +196,8 @@ def audit_document(audit: PolicyAudit) -> dict[str, Json]:
     """Return the records with their counts and candidates, for programs."""
     return {
         **policy_audit_json(audit),
-        "progress": progress(audit).to_json(),
-        "candidates": [candidate_json(candidate) for candidate in candidates(audit)],
+        "progress": audit_progress(audit).to_json(),
+        "candidates": [candidate_json(candidate) for candidate in loophole_candidates(audit)],
     }
 
 
@@ -213,7 +213,7 @@ def catalogue_stub(audit: PolicyAudit, domain: str) -> dict[str, Json]:
     Returns:
         File name to document.
     """
-    found = candidates(audit)
+    found = loophole_candidates(audit)
     named = {clause for candidate in found for clause in candidate.clauses}
     references = [_reference(record) for record in audit.clauses if record.id in named]
     policy = {"file": audit.policy, "fingerprint": audit.fingerprint}

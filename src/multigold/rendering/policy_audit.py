@@ -6,7 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from multigold.policies.audit import TESTS, AuditProgress, ClauseChange, ClauseRecord, LoopholeCandidate, PolicyAudit
+from multigold.policies.audit import (
+    CLAUSE_TESTS,
+    AuditProgress,
+    ClauseChange,
+    ClauseRecord,
+    LoopholeCandidate,
+    PolicyAudit,
+)
 from multigold.policies.hints import Hint
 from multigold.state.explain import printable
 
@@ -24,7 +31,7 @@ def clause_table(audit: PolicyAudit, hints: Sequence[Hint]) -> RenderableType:
     from rich.table import Table
 
     table = Table(title="Clauses", box=box.SIMPLE, title_justify="left", pad_edge=False)
-    for heading in ("clause", "lines", *TESTS, "again", "hints", "text"):
+    for heading in ("clause", "lines", *CLAUSE_TESTS, "again", "hints", "text"):
         table.add_column(heading, overflow="fold")
     numbers = Counter(hint.line for hint in hints)
     for record in audit.clauses:
@@ -33,7 +40,7 @@ def clause_table(audit: PolicyAudit, hints: Sequence[Hint]) -> RenderableType:
 
 
 def _cells(record: ClauseRecord) -> list[str]:
-    results = [_SIGNS[record.test(name).result] for name in TESTS]
+    results = [_SIGNS[record.test(name).result] for name in CLAUSE_TESTS]
     return [printable(record.id), lines_of(record), *results, "look again" if record.look_again else ""]
 
 

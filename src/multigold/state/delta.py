@@ -69,7 +69,7 @@ class Change:
 class Delta:
     """The changes that lead from one state to another, by JSON Pointer, in sorted order.
 
-    `delta.apply(before)` is `after`; `delta.inverted().apply(after)` is `before` (law 1 of the documentation).
+    `delta.apply(before)` is `after`; `delta.inverted().apply(after)` is `before` (docs/laws.md, law 1).
     """
 
     changes: Mapping[str, Change]

@@ -18,9 +18,92 @@ Where things are:
 - `rates`: success rates and Wilson's interval.
 - `resampling`: bootstrap intervals of a rate and of a gap, by trial or by task.
 - `exact`: the same intervals by enumeration; the hypergeometric overlap test.
-- `pass_at_k`: pass^k, pass@k, variance between the trials of a task.
+- `pass_k`: pass^k, pass@k, variance between the trials of a task.
 - `loophole_sides`: which way of reading each agent takes, and how far agents part.
 - `paired_comparison`: two agents on the same tasks.
 - `item_diagnostics`: tasks whose golds deserve a look.
 - `reaggregation`: what rates and ranks become without some tasks, or with another side as the gold.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from multigold._lazy import attach
+
+if TYPE_CHECKING:
+    from multigold.stats.aggregation import Group as Group
+    from multigold.stats.aggregation import Report as Report
+    from multigold.stats.aggregation import ReportBuilder as ReportBuilder
+    from multigold.stats.aggregation import Tally as Tally
+    from multigold.stats.aggregation import summarise_verdicts as summarise_verdicts
+    from multigold.stats.exact import TaskOverlap as TaskOverlap
+    from multigold.stats.exact import exact_bootstrap_gap as exact_bootstrap_gap
+    from multigold.stats.exact import exact_bootstrap_interval as exact_bootstrap_interval
+    from multigold.stats.exact import hypergeometric_overlap as hypergeometric_overlap
+    from multigold.stats.exact import overlap_of_tasks as overlap_of_tasks
+    from multigold.stats.item_diagnostics import ItemDiagnostics as ItemDiagnostics
+    from multigold.stats.item_diagnostics import diagnose_items as diagnose_items
+    from multigold.stats.loophole_sides import Coherent as Coherent
+    from multigold.stats.loophole_sides import SideCount as SideCount
+    from multigold.stats.loophole_sides import Split as Split
+    from multigold.stats.loophole_sides import coherent_rate as coherent_rate
+    from multigold.stats.loophole_sides import side_counts as side_counts
+    from multigold.stats.loophole_sides import splits as splits
+    from multigold.stats.loophole_sides import take_sides as take_sides
+    from multigold.stats.paired_comparison import PairedComparison as PairedComparison
+    from multigold.stats.paired_comparison import compare_agents as compare_agents
+    from multigold.stats.pass_k import PassK as PassK
+    from multigold.stats.pass_k import TrialVariance as TrialVariance
+    from multigold.stats.pass_k import pass_at_k as pass_at_k
+    from multigold.stats.pass_k import pass_hat_k as pass_hat_k
+    from multigold.stats.pass_k import pass_hat_k_on_one_side as pass_hat_k_on_one_side
+    from multigold.stats.pass_k import trial_variance as trial_variance
+    from multigold.stats.pass_k import variance_ratio as variance_ratio
+    from multigold.stats.rates import Interval as Interval
+    from multigold.stats.rates import Rate as Rate
+    from multigold.stats.rates import success_rate as success_rate
+    from multigold.stats.rates import wilson_interval as wilson_interval
+    from multigold.stats.reaggregation import Reaggregation as Reaggregation
+    from multigold.stats.reaggregation import reaggregate as reaggregate
+    from multigold.stats.resampling import Units as Units
+    from multigold.stats.resampling import bootstrap_gap as bootstrap_gap
+    from multigold.stats.resampling import bootstrap_interval as bootstrap_interval
+    from multigold.stats.resampling import generator as generator
+    from multigold.stats.resampling import units as units
+    from multigold.stats.rows import RunRow as RunRow
+    from multigold.stats.rows import by_agent as by_agent
+    from multigold.stats.rows import leave_out as leave_out
+    from multigold.stats.summary import Metric as Metric
+    from multigold.stats.summary import MetricSettings as MetricSettings
+    from multigold.stats.summary import metrics as metrics
+    from multigold.stats.summary import rows_of as rows_of
+
+_HOMES = {
+    "aggregation": ("Group", "Report", "ReportBuilder", "Tally", "summarise_verdicts"),
+    "exact": (
+        "TaskOverlap",
+        "exact_bootstrap_gap",
+        "exact_bootstrap_interval",
+        "hypergeometric_overlap",
+        "overlap_of_tasks",
+    ),
+    "item_diagnostics": ("ItemDiagnostics", "diagnose_items"),
+    "loophole_sides": ("Coherent", "SideCount", "Split", "coherent_rate", "side_counts", "splits", "take_sides"),
+    "paired_comparison": ("PairedComparison", "compare_agents"),
+    "pass_k": (
+        "PassK",
+        "TrialVariance",
+        "pass_at_k",
+        "pass_hat_k",
+        "pass_hat_k_on_one_side",
+        "trial_variance",
+        "variance_ratio",
+    ),
+    "rates": ("Interval", "Rate", "success_rate", "wilson_interval"),
+    "reaggregation": ("Reaggregation", "reaggregate"),
+    "resampling": ("Units", "bootstrap_gap", "bootstrap_interval", "generator", "units"),
+    "rows": ("RunRow", "by_agent", "leave_out"),
+    "summary": ("Metric", "MetricSettings", "metrics", "rows_of"),
+}
+__getattr__, __dir__, __all__ = attach(__name__, _HOMES)

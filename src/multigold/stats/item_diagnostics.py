@@ -8,7 +8,7 @@ that several agents share although the gold fails them are a stronger sign; `mul
   success on the other tasks that all of them have run: the item-rest correlation by which test theory finds wrongly
   keyed items (Lord and Novick, Statistical Theories of Mental Test Scores, 1968, chapter 15), as ranks. With few
   agents it comes out negative by chance often: with three and no ties, half the time.
-- `varied`: the trials of one agent on the task often disagree; by the mean variance of `pass_at_k.trial_variance`.
+- `varied`: the trials of one agent on the task often disagree; by the mean variance of `pass_k.trial_variance`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from multigold.stats.pass_at_k import cell_variance
+from multigold.stats.pass_k import cell_variance
 from multigold.stats.rows import Cell, RunRow, cells
 
 Flag: TypeAlias = Literal["inverted", "varied"]

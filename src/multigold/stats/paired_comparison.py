@@ -30,7 +30,7 @@ import attrs
 
 from multigold.errors import CallError
 from multigold.stats.exact import exact_bootstrap_interval, unpack
-from multigold.stats.pass_at_k import cell_variance
+from multigold.stats.pass_k import cell_variance
 from multigold.stats.rates import Interval, check_level
 from multigold.stats.resampling import RESAMPLES, Units, bootstrap_interval, import_numpy, units_of_totals
 from multigold.stats.rows import Cell, RunRow, cells_of_one_agent, check_option, natural

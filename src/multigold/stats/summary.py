@@ -20,7 +20,7 @@ import attrs
 from multigold.errors import CallError
 from multigold.model.verdict import Verdict
 from multigold.state.canonical import Json
-from multigold.stats import item_diagnostics, loophole_sides, pass_at_k, resampling
+from multigold.stats import item_diagnostics, loophole_sides, pass_k, resampling
 from multigold.stats.aggregation import ReportBuilder, reward
 from multigold.stats.exact import exact_bootstrap_gap
 from multigold.stats.rates import By, Interval, Rate, success_rate, wilson_interval
@@ -239,9 +239,9 @@ def _gap_interval(
 
 def _pass_k_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Iterator[Metric]:
     kinds = {
-        "pass^k": pass_at_k.pass_hat_k,
-        "pass@k": pass_at_k.pass_at_k,
-        "pass^k on one side": pass_at_k.pass_hat_k_on_one_side,
+        "pass^k": pass_k.pass_hat_k,
+        "pass@k": pass_k.pass_at_k,
+        "pass^k on one side": pass_k.pass_hat_k_on_one_side,
     }
     for agent, own in by_agent(rows).items():
         for name, compute in kinds.items():
@@ -257,7 +257,7 @@ def _pass_k_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Iterato
                 )
 
 
-def _pass_k_note(found: pass_at_k.PassK) -> str:
+def _pass_k_note(found: pass_k.PassK) -> str:
     parts = [found.note] if found.note else []
     if found.left_out:
         parts.append(f"too few trials on {len(found.left_out)} tasks: {', '.join(found.left_out)}")
@@ -270,7 +270,7 @@ def _variance_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Itera
     for agent, own in {**by_agent(rows), "": tuple(rows)}.items():
         parts = _strata(own)
         for stratum, chosen in parts.items():
-            found = pass_at_k.trial_variance(chosen)
+            found = pass_k.trial_variance(chosen)
             yield Metric(
                 metric="trial_variance",
                 agent=agent,
@@ -280,13 +280,12 @@ def _variance_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Itera
                 note=f"{found.flips} cells flip; {found.left_out} with fewer than two scored trials left out",
             )
         affected, free = (
-            pass_at_k.trial_variance(tuple(row for row in own if row.stratum in names))
-            for names in (AFFECTED, UNAFFECTED)
+            pass_k.trial_variance(tuple(row for row in own if row.stratum in names)) for names in (AFFECTED, UNAFFECTED)
         )
         yield Metric(
             metric="trial_variance_ratio",
             agent=agent,
-            value=pass_at_k.variance_ratio(affected, free),
+            value=pass_k.variance_ratio(affected, free),
             note="affected by unaffected",
         )
 

@@ -8,8 +8,9 @@ pytest imports in every run, imports nothing else.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from multigold._lazy import attach
 
 if TYPE_CHECKING:
     from multigold.testing.failures import LAWS as LAWS
@@ -52,48 +53,4 @@ _HOMES = {
     ),
     "strategies": ("broken_calls", "call_sequences", "plausible_calls"),
 }
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
-
-__all__ = [
-    "LAWS",
-    "LawError",
-    "Mutation",
-    "MutationReport",
-    "assert_agrees_with",
-    "assert_gated",
-    "assert_gold_matches_itself",
-    "assert_initial_state_untouched",
-    "assert_mutations_do_not_match",
-    "assert_order_independent",
-    "assert_readings_distinct",
-    "assert_reads_change_nothing",
-    "assert_replay_deterministic",
-    "broken_calls",
-    "call_sequences",
-    "interleavings",
-    "mutations",
-    "plausible_calls",
-    "simple_mutations",
-    "write_orders",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'multigold.testing' has no attribute {name!r}")
-    try:
-        value = getattr(import_module(f"multigold.testing.{_HOME[name]}"), name)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("hypothesis", "pytest"):
-            raise
-        from multigold.errors import MissingExtraError
-
-        raise MissingExtraError(
-            f"multigold.testing needs {error.name}", remedy="Install the extra: pip install 'multigold[testing]'."
-        ) from error
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = attach(__name__, _HOMES, extra="testing", needs=("hypothesis", "pytest"))

@@ -13,7 +13,7 @@ from stats_samples import counted, runs
 
 from multigold.errors import CallError
 from multigold.stats.exact import exact_bootstrap_interval
-from multigold.stats.pass_at_k import (
+from multigold.stats.pass_k import (
     cell_variance,
     pass_at,
     pass_at_k,
