@@ -7,16 +7,14 @@ survives a change of words and does not hide a new fault at another place.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import attrs
 
-from multigold.errors import CallError
-from multigold.files.cursor import Cursor, Finding, Level
+from multigold.files.cursor import Finding, Level
+from multigold.files.records import open_records, refuse_faults
 from multigold.state.canonical import Json, clone
 
 __all__ = [
@@ -32,8 +30,6 @@ __all__ = [
 
 BASELINE_SCHEMA = "multigold/baseline/1"
 """Name and version of the form of a baseline file."""
-
-MAX_BASELINE_BYTES = 16 * 2**20
 
 FindingKey = tuple[str, str, str]
 """Code, task and place: what names a finding in a baseline."""
@@ -113,29 +109,13 @@ def read_baseline(path: Path) -> dict[FindingKey, str]:
     """Read a baseline file: what it accepts, and why.
 
     Raises:
-        CallError: If it cannot be read or is no baseline; the sentence holds its first fault.
+        CallError: If it cannot be read or has faults; all of them are named, each with its place.
     """
-    found: list[Finding] = []
-    top = Cursor(_decode(path), path.name, found)
-    if top.keys({"schema", "accepted"}, {"notes"}) and top.text("schema") != BASELINE_SCHEMA:
-        top.fault("wrong-kind", f"the schema should be {BASELINE_SCHEMA!r}")
+    top = open_records(path, BASELINE_SCHEMA)
+    top.keys({"schema", "accepted"}, {"notes"})
     accepted: dict[FindingKey, str] = {}
     for row in top.items("accepted"):
         row.keys({"code", "task", "place"}, {"reason"})
         accepted[row.text("code"), row.text("task"), row.text("place")] = row.text("reason")
-    if found:
-        raise CallError(
-            found[0].sentence, where=found[0].where, remedy="--write-baseline FILE writes one that is right."
-        )
+    refuse_faults(top.found, path)
     return accepted
-
-
-def _decode(path: Path) -> Any:
-    try:
-        if path.stat().st_size > MAX_BASELINE_BYTES:
-            raise CallError(f"a baseline of more than {MAX_BASELINE_BYTES:,} bytes is refused", where=str(path))
-        return json.loads(path.read_bytes())
-    except OSError as error:
-        raise CallError(f"the baseline cannot be read ({error.strerror})", where=str(path)) from error
-    except (ValueError, RecursionError) as error:
-        raise CallError(f"the baseline is not JSON ({error})", where=str(path)) from error

@@ -12,8 +12,9 @@ from pathlib import Path, PurePosixPath
 from typing import Final, Literal, TypeAlias
 
 from multigold.benchmark_data.finding import WHEEL_REQUIREMENT, wheel_directory
-from multigold.benchmark_data.loading import MAX_DATA_BYTES, contents, sha256
+from multigold.benchmark_data.loading import MAX_DATA_BYTES, contents
 from multigold.errors import DataError
+from multigold.files.reading import sha256
 
 WHEEL_SHA256: Final = "58c8bb42aa00094882188611ae2417798a4f0bde15f43f89f836d11c945d563c"
 RECORD_SHA256: Final = "313831772cae8236894cb807f455d74ed65c0d3ff98817d36cba80e91005a924"

@@ -92,10 +92,14 @@ def directories(row: Dataset, data_dir: Path | str | None) -> Iterator[tuple[Pat
     """Yield every directory that may be the domain's, with how one got there."""
     roots = [(Path(data_dir), "the directory that was named")] if data_dir is not None else list(_usual_roots(row))
     for root, how in roots:
-        for layout in _LAYOUTS[row.benchmark]:
-            directory = root / layout.format(row.domain)
-            if directory.is_dir():
-                yield directory, how
+        for directory in directories_below(root, row.benchmark, row.domain):
+            yield directory, how
+
+
+def directories_below(root: Path, benchmark: str, domain: str) -> Iterator[Path]:
+    """Yield every directory at or below a root that may hold a domain's data, by the layouts of the benchmark."""
+    candidates = (root / layout.format(domain) for layout in _LAYOUTS[benchmark])
+    return (directory for directory in candidates if directory.is_dir())
 
 
 def _usual_roots(row: Dataset) -> Iterator[tuple[Path, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 from collections.abc import Iterator
 from functools import partial
@@ -15,7 +14,7 @@ from multigold.benchmark_data.finding import DataLocation, directories, find_dat
 from multigold.benchmark_data.known import DATASETS, LOCAL, Dataset, Release, dataset, known_release
 from multigold.environments.base import Environment
 from multigold.errors import DataError, EnvironmentNotFoundError
-from multigold.files.reading import read_at_most
+from multigold.files.reading import read_at_most, sha256
 from multigold.model.task import Task
 from multigold.state.canonical import Json, digest
 from multigold.state.database import Database, DeferredTable
@@ -23,7 +22,7 @@ from multigold.state.database import Database, DeferredTable
 MAX_DATA_BYTES: Final = 512 * 2**20
 """More than this in one data file, or in all files of the wheel, is refused: it is no benchmark data."""
 
-_POLICIES: Final = ("policy.md", "policy.txt", "main_policy.md", "wiki.md", "../wiki.md")
+POLICY_FILES: Final = ("policy.md", "policy.txt", "main_policy.md", "wiki.md", "../wiki.md")
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -104,11 +103,6 @@ def _load(row: Dataset, location: DataLocation) -> LoadedDatabase:
 
 def _table(path: Path) -> str:
     return path.name.split(".", 1)[0]
-
-
-def sha256(data: bytes) -> str:
-    """Return the SHA-256 of bytes as 64 hexadecimal digits."""
-    return hashlib.sha256(data).hexdigest()
 
 
 def contents(path: Path) -> bytes:
@@ -313,7 +307,7 @@ def load_policy(name: str, data_dir: Path | str | None = None) -> Policy:
     """
     row = dataset(name)
     for directory, _ in directories(row, data_dir):
-        for path in (directory / file for file in _POLICIES):
+        for path in (directory / file for file in POLICY_FILES):
             if path.is_file():
                 data = contents(path)
                 return Policy(text=data.decode("utf-8", "replace"), digest=sha256(data), path=path)

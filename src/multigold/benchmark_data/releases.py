@@ -5,15 +5,16 @@ This is the edge of the audit of versions: it opens what the user named, and not
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
 
+from multigold.benchmark_data.finding import directories_below
 from multigold.benchmark_data.known import DATASETS, LOCAL, known_release
-from multigold.benchmark_data.loading import contents, find_tasks, load_database
+from multigold.benchmark_data.loading import POLICY_FILES, contents, find_tasks, load_database
 from multigold.errors import CallError, DataError
+from multigold.files.reading import sha256
 from multigold.model.task import Task
 from multigold.readers.decoding import Document, decoded, read_document
 from multigold.readers.tasks import id_text, read_tasks
@@ -24,9 +25,7 @@ MAX_TASK_BYTES = 512 * 2**20
 """A larger file is refused."""
 
 _TASK_FILES = ("tasks.json", "tasks.json.gz")
-_POLICIES = ("policy.md", "main_policy.md", "policy.txt")
 _DATABASES = ("db.json", "database.json")
-_LAYOUTS = ("", "data/tau2/domains/{}", "tau2/domains/{}", "domains/{}", "{}")
 _MEMBERS = frozenset({"id", "user_scenario", "initial_state", "evaluation_criteria", "description"})
 _CRITERIA = frozenset({"actions", "nl_assertions", "env_assertions", "communicate_info", "reward_basis"})
 
@@ -132,10 +131,10 @@ def read_release(path: Path, *, domain: str = "") -> TaskRelease:
         raise DataError("there is no tasks.json", where=str(path), remedy="Name a task file, or a domain's directory.")
     data = _contents(task_file)
     tasks = _task_versions(read_document(data, str(task_file), max_bytes=MAX_TASK_BYTES), domain)
-    release = TaskRelease(name=str(path), tasks=tasks, digest=hashlib.sha256(data).hexdigest())
+    release = TaskRelease(name=str(path), tasks=tasks, digest=sha256(data))
     if directory is None:
         return release
-    policy = _first(directory, _POLICIES)
+    policy = _first(directory, POLICY_FILES)
     return attrs.evolve(
         release,
         policy=None if policy is None else _contents(policy),
@@ -151,16 +150,13 @@ def _database(directory: Path, domain: str) -> str | None:
         except DataError:
             return None
     file = _first(directory, _DATABASES)
-    return None if file is None else hashlib.sha256(_contents(file)).hexdigest()
+    return None if file is None else sha256(_contents(file))
 
 
 def _directory(path: Path, domain: str) -> Path:
-    name = DATASETS[domain].domain if domain in DATASETS else domain
-    for layout in _LAYOUTS:
-        candidate = path / layout.format(name) if layout else path
-        if candidate.is_dir() and _first(candidate, _TASK_FILES):
-            return candidate
-    return path
+    benchmark, name = (DATASETS[domain].benchmark, DATASETS[domain].domain) if domain in DATASETS else ("tau2", domain)
+    candidates = (path, *directories_below(path, benchmark, name))
+    return next((candidate for candidate in candidates if _first(candidate, _TASK_FILES)), path)
 
 
 def _first(directory: Path, names: tuple[str, ...]) -> Path | None:

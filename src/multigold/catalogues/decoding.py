@@ -322,10 +322,11 @@ def read_form(at: Cursor) -> Form | None:
 
 
 def _actions(at: Cursor) -> Form:
-    return Actions(_calls(at, "actions"), label=at.text("label"))
+    return Actions(read_calls(at, "actions"), label=at.text("label"))
 
 
-def _calls(at: Cursor, key: str) -> tuple[ToolCall, ...]:
+def read_calls(at: Cursor, key: str) -> tuple[ToolCall, ...]:
+    """Return the calls of a list; whatever is wrong with one is noted."""
     return tuple(_call(item) for item in at.items(key))
 
 
@@ -347,7 +348,7 @@ def _choices(at: Cursor) -> Form:
     _check_slots(inner, slots)
     return Choices(
         slots=slots,
-        calls=_calls(inner, "actions"),
+        calls=read_calls(inner, "actions"),
         infeasible=cast(Any, inner.word("infeasible", ("error", "skip"), "error")),
         label=at.text("label"),
     )

@@ -1,7 +1,8 @@
-"""Reading no more of a file than a limit allows."""
+"""Reading no more of a file than a limit allows, and the digest of what was read."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 from typing import Any, Final
 
@@ -28,3 +29,8 @@ def read_at_most(file: Any, limit: int) -> bytes:
         whole.write(piece)
         piece = file.read(min(limit + 1 - whole.tell(), _PIECE))
     return whole.getvalue()
+
+
+def sha256(data: bytes) -> str:
+    """Return the SHA-256 of bytes as 64 hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from multigold.errors import CallError, MultigoldError
 from multigold.files.cursor import Cursor, Finding
+from multigold.files.writing import stream_to
 from multigold.state.canonical import Json
 from multigold.state.json_values import sound
 
@@ -64,12 +64,9 @@ def write_records(document: Json, path: Path) -> None:
         MultigoldError: If the file cannot be written.
     """
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
+        with stream_to(path) as stream:
+            stream.write(text)
     except OSError as error:
         raise MultigoldError(f"it cannot be written ({error.strerror or error})", where=str(path)) from error
-    finally:
-        beside.unlink(missing_ok=True)

@@ -10,7 +10,6 @@ elsewhere in it, and what is not found is said to be missing rather than shown w
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -18,6 +17,7 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
+from multigold.files.reading import sha256
 from multigold.model.loophole import Clause
 
 LABEL_WORDS = 4
@@ -57,12 +57,12 @@ def policy_lines(policy: bytes) -> list[str]:
 
 def policy_fingerprint(policy: bytes) -> str:
     """Return the SHA-256 of a policy's bytes as 64 hexadecimal digits."""
-    return hashlib.sha256(policy).hexdigest()
+    return sha256(policy)
 
 
 def lines_fingerprint(lines: Sequence[str]) -> str:
     """Return the SHA-256 of lines joined by newlines, without one at the end, as 64 hexadecimal digits."""
-    return hashlib.sha256("\n".join(lines).encode("utf-8")).hexdigest()
+    return sha256("\n".join(lines).encode("utf-8"))
 
 
 def make_clause(lines: Sequence[str], clause_id: str, first: int, last: int, *, summary: str = "") -> Clause:

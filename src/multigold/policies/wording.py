@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from difflib import SequenceMatcher
 
 from multigold.state.canonical import Json
+from multigold.state.json_values import strings
 
 ALIKE = 0.6
 """Share of words in the same order from which two texts count as versions of one."""
@@ -27,21 +28,9 @@ _REQUESTS = re.compile(
 )
 
 
-def strings(value: Json) -> Iterator[str]:
-    """Yield every string in a JSON value, objects by sorted keys."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key in sorted(value):
-            yield from strings(value[key])
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from strings(item)
-
-
 def sentences(value: Json) -> list[str]:
     """Return the sentences and lines of all strings in a JSON value."""
-    pieces = (piece.strip() for text in strings(value) for piece in _SENTENCE_END.split(text))
+    pieces = (piece.strip() for text in strings(value, keys=False) for piece in _SENTENCE_END.split(text))
     return [piece for piece in pieces if piece]
 
 

@@ -8,7 +8,6 @@ Python writes (NaN, lone surrogates, control characters) is mended once for the 
 from __future__ import annotations
 
 import codecs
-import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +17,7 @@ import attrs
 import msgspec
 
 from multigold.errors import ResultsError
+from multigold.files.reading import sha256
 from multigold.readers.base import MAX_WHOLE_BYTES
 from multigold.state.canonical import Json
 from multigold.state.json_values import SURROGATE
@@ -86,11 +86,6 @@ def decoded(raw: msgspec.Raw | bytes, kind: Any) -> Any:
         return msgspec.json.decode(raw, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-
-
-def sha256(data: bytes) -> str:
-    """Return the SHA-256 of bytes as 64 hexadecimal digits."""
-    return hashlib.sha256(data).hexdigest()
 
 
 def read_document(data: bytes, name: str, *, max_bytes: int = MAX_WHOLE_BYTES) -> Document:

@@ -18,12 +18,13 @@ import attrs
 import msgspec
 
 from multigold.errors import MultigoldError, ResultsError
+from multigold.files.reading import sha256
 from multigold.model.gold import GoldSet
 from multigold.model.task import Task
 from multigold.model.trajectory import Trajectory
 from multigold.model.verdict import Reason
 from multigold.readers.base import ReadOptions, ResultsFile, Run, Runs, stem
-from multigold.readers.decoding import Document, decoded, read_document, sha256
+from multigold.readers.decoding import Document, decoded, read_document
 from multigold.readers.folder import Folder
 from multigold.readers.simulation import RawMessage, transcribe, word
 from multigold.readers.tasks import id_text

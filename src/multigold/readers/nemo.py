@@ -21,11 +21,11 @@ from typing import Any, Final
 import attrs
 import msgspec
 
+from multigold.files.reading import sha256
 from multigold.model.task import Criteria, Requestor, Task, ToolCall
 from multigold.model.trajectory import Recorded, RecordedCall, Trajectory
 from multigold.model.verdict import Reason
 from multigold.readers.base import ReadOptions, ResultsFile, Run, Runs, stem
-from multigold.readers.decoding import sha256
 from multigold.readers.folder import Folder
 from multigold.readers.simulation import RawMessage, reward_number, transcribe, word
 from multigold.readers.talk import Transcript, read_arguments

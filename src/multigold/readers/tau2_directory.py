@@ -13,8 +13,9 @@ import attrs
 import msgspec
 
 from multigold.errors import ResultsError
+from multigold.files.reading import sha256
 from multigold.readers.base import ReadOptions, ResultsFile
-from multigold.readers.decoding import decoded, read_document, sha256
+from multigold.readers.decoding import decoded, read_document
 from multigold.readers.folder import Folder
 from multigold.readers.tasks import id_text, shortened
 from multigold.readers.tau2 import Pieces, assemble

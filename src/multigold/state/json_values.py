@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from multigold.state.canonical import MAX_DEPTH, Json
@@ -52,3 +53,24 @@ def _finite(value: Json) -> Json:
     if isinstance(value, dict):
         return {_finite(key): _finite(item) for key, item in value.items()}
     return value
+
+
+def strings(value: Json, *, keys: bool = True) -> Iterator[str]:
+    """Yield every string of a JSON value, depth first; the order of an object's keys makes no difference.
+
+    Args:
+        value: The value.
+        keys: Whether the keys of objects are yielded as well, each object's before its values.
+    """
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            names = sorted(item)
+            if keys:
+                yield from names
+            stack.extend(item[name] for name in reversed(names))
+        elif isinstance(item, list):
+            stack.extend(reversed(item))

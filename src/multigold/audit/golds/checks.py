@@ -10,7 +10,6 @@ from multigold.audit.findings import Finding
 from multigold.audit.golds.cases import GoldCase
 from multigold.audit.golds.orders import OtherOrder, are_equivalent, differing_orders
 from multigold.audit.golds.reachability import unreachable_ids
-from multigold.audit.golds.value_index import strings
 from multigold.benchmark_data.releases import TaskVersion
 from multigold.environments.assertions import holds, shown
 from multigold.environments.tools import Invariant
@@ -21,6 +20,7 @@ from multigold.scoring.rewards import DEFAULT_BASIS
 from multigold.state.canonical import Json
 from multigold.state.delta import Delta, diff
 from multigold.state.equivalence import EQUIVALENCES
+from multigold.state.json_values import strings
 
 MAX_EVIDENCE: Final = 20
 """Entries of a delta that a finding carries; the number of the rest is kept."""

@@ -18,13 +18,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
-from multigold.audit.golds.value_index import Entity, StateIndex, ValueIndex, collect, index_of, strings
+from multigold.audit.golds.value_index import Entity, StateIndex, ValueIndex, collect, index_of
 from multigold.environments.base import Drafts, Environment
 from multigold.environments.replay import step
 from multigold.environments.tools import Tool
 from multigold.model.task import Requestor, Task, ToolCall
 from multigold.state.canonical import Json
 from multigold.state.database import EndState
+from multigold.state.json_values import strings
 
 MAX_ROUNDS = 6
 MAX_COMBINATIONS = 256

@@ -6,7 +6,6 @@ is in Python, and that module is imported: only name code that you would run.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.util
 import json
@@ -24,6 +23,7 @@ from multigold.benchmark_data.releases import TaskRelease, TaskVersion, domain_o
 from multigold.catalogues.loading import CATALOGUE_FILE, catalogue_directories, read_catalogue
 from multigold.environments.base import Environment
 from multigold.errors import CallError, DataError
+from multigold.files.reading import sha256
 from multigold.model.catalogue import Catalogue
 from multigold.model.task import Criteria, Requestor, Task, ToolCall
 from multigold.state.canonical import Json
@@ -176,7 +176,7 @@ def read_tasks_at(path: Path, domain: str = "") -> TaskRelease:
     if plain is None:
         return read_release(path, domain=domain)
     tasks = {str(item.get("id")): TaskVersion(task=_plain_task(item, domain)) for item in plain}
-    return TaskRelease(name=str(path), tasks=tasks, digest=hashlib.sha256(path.read_bytes()).hexdigest())
+    return TaskRelease(name=str(path), tasks=tasks, digest=sha256(path.read_bytes()))
 
 
 def _plain_items(path: Path) -> list[dict[str, Any]] | None:

@@ -20,6 +20,7 @@ import attrs
 
 from multigold.state.canonical import Json, canonical_text
 from multigold.state.database import GONE, WHOLE, EndState, same_record
+from multigold.state.json_values import strings
 
 MAX_NESTED = 50
 """Lists and objects kept per name: they serve as examples, and a database may hold thousands."""
@@ -288,17 +289,3 @@ def index_of(state: EndState) -> StateIndex:
             return index
     _recent.appendleft((state, StateIndex(state)))
     return _recent[0][1]
-
-
-def strings(value: Json) -> Iterator[str]:
-    """Yield every string of a JSON value, keys of objects included, depth first."""
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, dict):
-            yield from item
-            stack.extend(reversed(item.values()))
-        elif isinstance(item, list):
-            stack.extend(reversed(item))

@@ -11,13 +11,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, cast, get_args
+from typing import Final
 
 from multigold.audit.tools.exploitability import Probe, Probes, StatusProbe
+from multigold.catalogues.decoding import read_calls
 from multigold.errors import CallError, MultigoldError
 from multigold.files.cursor import Cursor
 from multigold.files.records import open_records, refuse_faults
-from multigold.model.task import Requestor, ToolCall
 from multigold.state.delta import split_pointer
 
 SCHEMA: Final = "multigold/probes/1"
@@ -58,8 +58,8 @@ def _probe(at: Cursor) -> Probe:
         loophole=at.text("loophole"),
         side=at.text("side"),
         title=at.text("title"),
-        setup=_calls(at, "setup"),
-        calls=_calls(at, "calls"),
+        setup=read_calls(at, "setup"),
+        calls=read_calls(at, "calls"),
         expect=expect,
     )
 
@@ -74,18 +74,7 @@ def _points_into_a_record(pointer: str) -> bool:
 
 def _status(at: Cursor) -> StatusProbe:
     at.keys({"status", "reached_by", "tries"})
-    return StatusProbe(status=at.text("status"), reached_by=_calls(at, "reached_by"), tries=_calls(at, "tries"))
-
-
-def _calls(at: Cursor, key: str) -> tuple[ToolCall, ...]:
-    return tuple(_call(item) for item in at.items(key))
-
-
-def _call(at: Cursor) -> ToolCall:
-    at.keys({"name", "arguments"}, {"requestor"})
-    arguments = {name: item.value for name, item in at.members("arguments")}
-    requestor = cast(Requestor, at.word("requestor", get_args(Requestor), "assistant"))
-    return ToolCall(at.text("name"), arguments, requestor=requestor)
+    return StatusProbe(status=at.text("status"), reached_by=read_calls(at, "reached_by"), tries=read_calls(at, "tries"))
 
 
 def check_probes(probes: Probes, sides: dict[str, set[str]], *, where: str) -> None:
