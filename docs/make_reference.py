@@ -62,8 +62,8 @@ def public_names(module: str) -> dict[str, str]:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             name, value = node.targets[0].id, node.value
             if name == "_HOMES":
-                homes: dict[str, tuple[str, ...]] = ast.literal_eval(value)
-                return {name: f"{module}.{home}" for home, names in homes.items() for name in names}
+                homes: dict[str, str] = ast.literal_eval(value)
+                return {name: f"{module}.{home}" for home, names in homes.items() for name in names.split()}
             if name == "__all__":
                 return dict.fromkeys(ast.literal_eval(value), module)
     raise LookupError(f"{module} states no public names")

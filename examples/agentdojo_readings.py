@@ -93,7 +93,7 @@ class Case:
 
 
 def altered(suite: agentdojo.Suite, golds: tuple[multigold.ToolCall, ...]) -> Iterator[tuple[str, list[Any]]]:
-    """Yield a label and the calls of every altered run: a write left out, a value changed, a write nobody asked for."""
+    """Yield a label and the calls of every altered run: a write left out, a value changed, an unasked write."""
     writes = [i for i, call in enumerate(golds) if suite.environment.tools[call.name].kind == "write"]
     if writes:
         last = writes[-1]

@@ -2,8 +2,8 @@
 
     python examples/make_airline_results.py
 
-The talk is invented, the tool results are what the tools answer, and the recorded verdict is what the benchmark's
-single gold gives. The file names its benchmark release and embeds no task texts.
+The conversations are invented, the tool results are what the tools answer, and the recorded verdict is what the
+benchmark's single gold gives. The file names its benchmark release and embeds no task texts.
 """
 
 from __future__ import annotations
@@ -93,26 +93,26 @@ RUNS: tuple[tuple[str, str, str, tuple[Step, ...]], ...] = (
 
 
 def text_of(observation: Any) -> str:
-    """Return a tool's answer as tau2 writes it into the talk."""
+    """Return a tool's answer as tau2 writes it into the conversation."""
     return observation if isinstance(observation, str) else json.dumps(observation)
 
 
 def messages(environment: multigold.Environment, steps: tuple[Step, ...]) -> list[dict[str, Any]]:
-    """Return the talk of one run, with the answers that the tools give."""
+    """Return the conversation of one run, with the answers that the tools give."""
     drafts = Drafts(environment.initial)
-    talk: list[dict[str, Any]] = [{"role": "user", "content": "Hello, I need help with a reservation."}]
+    conversation: list[dict[str, Any]] = [{"role": "user", "content": "Hello, I need help with a reservation."}]
     for number, one in enumerate(steps):
         if isinstance(one, str):
-            talk.append({"role": "assistant", "content": one})
+            conversation.append({"role": "assistant", "content": one})
             continue
         name, arguments = one
         identity = {"id": f"call_{number}", "requestor": "assistant"}
         outcome = step(environment, drafts, multigold.ToolCall(name, arguments))
         answer = f"Error: {outcome.refusal.message}" if outcome.refusal else text_of(outcome.observation)
         calls = [{**identity, "name": name, "arguments": arguments}]
-        talk.append({"role": "assistant", "content": None, "tool_calls": calls})
-        talk.append({"role": "tool", **identity, "content": answer, "error": outcome.refusal is not None})
-    return [*talk, {"role": "user", "content": "Thank you. ###STOP###"}]
+        conversation.append({"role": "assistant", "content": None, "tool_calls": calls})
+        conversation.append({"role": "tool", **identity, "content": answer, "error": outcome.refusal is not None})
+    return [*conversation, {"role": "user", "content": "Thank you. ###STOP###"}]
 
 
 def simulations() -> list[dict[str, Any]]:
@@ -123,8 +123,8 @@ def simulations() -> list[dict[str, Any]]:
     stored = []
     for manner, task_id, termination, steps in RUNS:
         trial = trials[task_id] = trials.get(task_id, -1) + 1
-        talk = messages(environment, steps)
-        trajectory = multigold.Trajectory.from_messages(talk, termination=termination)
+        conversation = messages(environment, steps)
+        trajectory = multigold.Trajectory.from_messages(conversation, termination=termination)
         single = multigold.score(tasks[task_id], trajectory, environment=environment)
         ended = termination == "user_stop"
         reward = single.rewards.single
@@ -139,7 +139,7 @@ def simulations() -> list[dict[str, Any]]:
                     "db_check": {"db_match": single.benchmark_matched, "db_reward": reward} if ended else None,
                     "reward_basis": ["DB", "COMMUNICATE"],
                 },
-                "messages": talk,
+                "messages": conversation,
             }
         )
     return stored

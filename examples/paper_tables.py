@@ -1,4 +1,4 @@
-"""Recompute the figures of "Policy Loopholes in Agent Evaluation" from its counts, and print them beside the paper's.
+"""Recompute the figures of "Policy Loopholes in Agent Evaluation" from its counts, and print them next to the paper's.
 
     python examples/paper_tables.py [TASKS_37199f3 TASKS_01e812d]
 
@@ -254,7 +254,7 @@ def both(numbers: Sequence[int]) -> str:
 
 
 def figures(releases: Sequence[Path] = ()) -> list[Figure]:
-    """All figures of the paper, with ours beside them; `ours` is empty if the benchmark's own texts are missing."""
+    """All figures of the paper, with ours next to them; `ours` is empty if the benchmark's own texts are missing."""
     rows = all_rows()
     totals = {agent: success_rate(of_stratum(own, "others")).successes for agent, own in by_agent(rows).items()}
     assert totals == OTHER_SUCCESSES, "the stand-in must have the paper's totals"

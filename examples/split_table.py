@@ -1,4 +1,4 @@
-"""Print, for each results file, how the tasks of the paper's split fare in every column, beside both baselines.
+"""Print, for each results file, how the tasks of the paper's split fare in every column, next to both baselines.
 
     python examples/split_table.py RESULTS...
 

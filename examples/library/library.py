@@ -122,7 +122,7 @@ def waive_fine(draft: Draft, loan_id: str) -> Any:
 
 
 def hand_over(draft: Draft, summary: str) -> str:  # noqa: ARG001  a tool takes the draft whether it looks at it or not
-    """Hand the talk over to a librarian."""
+    """Hand the conversation over to a librarian."""
     return "handed over"
 
 

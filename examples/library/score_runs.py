@@ -48,7 +48,7 @@ def report(verdicts: list[multigold.Verdict]) -> multigold.Report:
 
 
 def main() -> None:
-    """Print the tables, and one run held against every reading."""
+    """Print the tables, and one run compared with every reading."""
     verdicts = score_all()
     print(report(verdicts).to_text(by_task=True))
     chosen = next(verdict for verdict in verdicts if verdict.run_id == "careful-waive-0")

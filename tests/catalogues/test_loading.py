@@ -170,7 +170,7 @@ FAULTS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     ),
     "empty slot": (
         lambda f: choices(f)["slots"].update(item=[]),
-        f"{TASK}: /readings/0/admits/0/choices/slots/item: a slot is a list of at least one alternative",
+        f"{TASK}: /readings/0/admits/0/choices/slots/item: a slot is a list with at least one alternative",
     ),
     "bad pointer": (
         lambda f: pointers(f).update({"items/a": {"after": True}}),
@@ -223,7 +223,7 @@ FAULTS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     ),
     "evidence of nothing": (
         lambda f: reading(f).update(evidence={"any_of": []}),
-        f"{TASK}: /readings/0/evidence/any_of: this asks for nothing",
+        f"{TASK}: /readings/0/evidence/any_of: this requires nothing",
     ),
     "pattern as negative example": (
         lambda f: f[TASK]["negatives"].append({"id": "n", "reason": "r", "admits": reading(f, 2)["admits"][0]}),

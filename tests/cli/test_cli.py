@@ -435,9 +435,9 @@ def test_validate_reads_tasks_in_the_plain_form_as_the_audit_of_golds_does(cli: 
 def test_what_an_audit_needs_and_does_not_find_is_told_with_what_to_try(cli: Cli) -> None:
     policy = ROOT / "examples" / "library" / "policy.md"
     absent = cli("audit", "policy", policy, "--records", "absent.json")
-    assert (absent.status, "--update begins it" in absent.err) == (2, True)
+    assert (absent.status, "--update starts it" in absent.err) == (2, True)
     absent = cli("audit", "traces", EXAMPLE, "--records", "absent.json")
-    assert (absent.status, "--update begins it" in absent.err) == (2, True)
+    assert (absent.status, "--update starts it" in absent.err) == (2, True)
     entry = cli("catalogue", "show", "L99")
     assert (entry.status, entry.err.count(" L6,")) == (2, 1)
     versions = cli("audit", "versions", "37199f3", "no-such-release")

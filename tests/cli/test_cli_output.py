@@ -211,7 +211,7 @@ def test_a_check_of_the_record_refuses_what_it_would_not_look_at(
 ) -> None:
     done = cli("rescore", "--check-recorded", EXAMPLE, *options)
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"has no use for {options[0]}" in done.stderr
+    assert f"it does not take {options[0]}" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "page.html").exists()
 

@@ -275,7 +275,7 @@ FORGED: dict[str, tuple[list[ToolCall], Change, str, str]] = {
         "was booked, and HATHAT was not",
     ),
     "booked yesterday": (BOOKED, hathat("created_at", "2024-05-14T15:00:00"), BELONG, "was booked at 2024-05-14"),
-    "booked for nobody": (BOOKED, hathat("user_id", "zoe"), BELONG, "belongs to zoe, who is no user"),
+    "booked for nobody": (BOOKED, hathat("user_id", "zoe"), BELONG, "belongs to zoe, who is not a user"),
     "not listed": (BOOKED, uma("reservations", ["R1"]), BELONG, "does not list just the reservations R1, HATHAT"),
     "listed twice": (BOOKED, uma("reservations", ["R1", "HATHAT", "HATHAT"]), BELONG, "does not list just"),
     "an old one no longer listed": ([], uma("reservations", []), BELONG, "does not list just"),
@@ -421,7 +421,7 @@ FORGED: dict[str, tuple[list[ToolCall], Change, str, str]] = {
         [],
         uma("payment_methods", []),
         BALANCES,
-        "is no user with payment methods before and after",
+        "is not a user with payment methods before and after",
     ),
 }
 

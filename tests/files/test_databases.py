@@ -344,7 +344,7 @@ def test_diff_limits_its_lines_and_says_that_rows_have_no_key(tmp_path: Path) ->
     after = write(tmp_path / "b" / "t.csv", "a\n0\n1\n2\n3\n").parent
     lines = run(before, after, "--limit", 1).output.splitlines()
     assert lines[1:3] == ["... and 3 more", "table t: 1 added, 3 changed"]
-    assert "told apart by the number of the row" in lines[3]
+    assert "distinguished by the number of the row" in lines[3]
     assert run(before, after, "--key", "t=a").output.splitlines()[-1] == "table t: 1 added"
 
 

@@ -75,5 +75,5 @@ def test_without_the_library_one_sentence_says_what_to_install(name: Any, monkey
 
 
 def test_another_library_is_refused() -> None:
-    with pytest.raises(CallError, match="no data frames of 'arrow'"):
+    with pytest.raises(CallError, match="data frames of 'arrow' are not"):
         verdict_frame(VERDICTS, "arrow")  # type: ignore[arg-type]

@@ -381,7 +381,7 @@ def test_case_9_a_result_that_differs_is_counted_and_shown_and_the_replay_goes_o
     path = write("a.json", run(0, ("send_certificate", {"user_id": "uma", "amount": 50}, "Certificate sent!")))
     rescored = rescore(path, options=Options(data_dir=data_dir))
     assert (rescored.verdicts[0].outcome, rescored.verdicts[0].fidelity.differing) == ("matched", 1)
-    assert any("1 with another result than recorded" in line for line in file_lines(rescored.files))
+    assert any("1 with a result other than recorded" in line for line in file_lines(rescored.files))
 
 
 def test_case_20_a_run_that_did_not_end_normally_matches_nothing(write: Write, data_dir: Path) -> None:

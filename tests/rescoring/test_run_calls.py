@@ -140,7 +140,7 @@ def test_a_line_has_who_called_what_with_which_arguments_and_what_came_of_it() -
     )
     assert line_of(write) == r"  0 user  * drop {}  refused: no such \x1b[31m"
     odd = CallWithOutcome(call=ToolCall("drop", None), kind="unknown", replayed=False)
-    assert line_of(odd) == "  0 agent ? drop (arguments that are no JSON object)  not recorded (a replay refuses it)"
+    assert line_of(odd) == "  0 agent ? drop (arguments that are not a JSON object)  not recorded (a replay refuses it)"
 
 
 def test_arguments_give_way_before_what_came_of_the_call() -> None:

@@ -181,7 +181,7 @@ def test_what_would_make_a_mix_of_table_and_value_is_refused() -> None:
     draft = library().draft()
     with pytest.raises(StateError, match="a record id is the empty string"):
         draft.put("books", WHOLE, 1)
-    with pytest.raises(StateError, match="a value where a table of records should be"):
+    with pytest.raises(StateError, match="a value stands where a table of records should be"):
         draft.put("note", "a", 1)
     with pytest.raises(StateError, match="record by record"):
         draft.put_whole("books", {"a": 1})

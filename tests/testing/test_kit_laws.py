@@ -106,8 +106,8 @@ def test_a_failure_prints_the_law_the_calls_and_the_delta(library: Environment) 
     with pytest.raises(LawError) as caught:
         assert_reads_change_nothing(kit_libraries.that_notes_who_looks(library), runs=RUNS)
     assert str(caught.value) == (
-        "This law does not hold: reads and calls that fail cleanly change no end state, wherever they are put\n"
-        "Instead: calls 0 were put in, and the end state is another\n"
+        "This law does not hold: reads and calls that fail cleanly change no end state, wherever they are inserted\n"
+        "Instead: calls 0 were inserted, and the end state differs\n"
         "Calls (1):\n"
         '  0  view_loan(loan_id="loan-1")\n'
         "What differs (1):\n"

@@ -249,8 +249,8 @@ def test_the_plugin_imports_nothing_heavy_where_it_is_not_asked_for(run: Run, pr
         "    heavy = ('hypothesis', 'jsonschema', 'msgspec', 'deepdiff', 'click', 'rich', 'attrs', 'numpy')\n"
         "    assert [name for name in heavy if name in sys.modules] == []\n"
         "    loaded = sorted(name for name in sys.modules if name.startswith('multigold'))\n"
-        "    assert loaded == ['multigold', 'multigold._version', 'multigold.testing', 'multigold.testing.hooks',\n"
-        "                      'multigold.testing.plugin']\n"
+        "    assert loaded == ['multigold', 'multigold._lazy', 'multigold._version', 'multigold.testing',\n"
+        "                      'multigold.testing.hooks', 'multigold.testing.plugin']\n"
     )
     done = run("test_own.py")
     assert "1 passed" in done.last, done.out

@@ -66,7 +66,7 @@ class BaselineComparison:
     Attributes:
         new: Those that the baseline does not accept.
         accepted: Those that it does.
-        stale: What it accepts and nobody finds any more: code, task and place.
+        stale: What it accepts although it is not found any more: code, task and place.
     """
 
     new: tuple[Finding, ...]
@@ -95,7 +95,7 @@ def baseline_json(findings: Iterable[Finding], reasons: Mapping[FindingKey, str]
 
     Args:
         findings: What is accepted.
-        reasons: Why, where somebody has said so.
+        reasons: Why each is accepted, if that was stated.
     """
     keys = dict.fromkeys(key_of(finding) for finding in findings if finding.level != "note")
     rows = [
@@ -111,7 +111,7 @@ def read_baseline(path: Path) -> dict[FindingKey, str]:
     Raises:
         CallError: If it cannot be read or has faults; all of them are named, each with its place.
     """
-    top = open_records(path, BASELINE_SCHEMA)
+    top = open_records(path, BASELINE_SCHEMA, remedy="--write-baseline FILE writes a valid one.")
     top.keys({"schema", "accepted"}, {"notes"})
     accepted: dict[FindingKey, str] = {}
     for row in top.items("accepted"):

@@ -7,8 +7,8 @@ written out that was implied.
 
 Where the change shows how a maintainer dealt with an ambiguous clause, it is named (the paper, appendix F):
 
-    user_refuses    the user is now told to refuse something, so that the other reading never comes up
-    user_requests   the user is now told to ask for something that was left to the agent
+    user_refuses    the instructions now tell the user to refuse something, so that the other reading never comes up
+    user_requests   the instructions now tell the user to ask for something that was left to the agent
     gold_flipped    the gold ends in another state
 """
 
@@ -111,7 +111,7 @@ class FileChange:
     """Whether the policy, or the database, is the same in both releases.
 
     Attributes:
-        status: `same` (a policy byte for byte, a database record by record), `differs`, or `not_given` where one is
+        status: `same` (a policy byte for byte, a database record by record), `differs`, or `not_given` if one is
             not at hand.
         clauses_added: Clauses that only the new policy has, each as one line.
         clauses_removed: Clauses that only the old one has.

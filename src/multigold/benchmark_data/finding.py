@@ -1,6 +1,6 @@
 """Where the benchmark's own data is found: databases, tasks and policies, which are not ours to ship.
 
-They are looked for in this order, and nothing is read before somebody asks:
+They are looked for in this order, and nothing is read until it is needed:
 
     1. the directory that the caller names (`--data-dir`)
     2. `$TAU2_DATA_DIR`, as upstream tau2 uses it (tau-bench v1: `$TAU_BENCH_DIR`, a checkout)
@@ -31,7 +31,7 @@ _LAYOUTS: Final[Mapping[str, tuple[str, ...]]] = {
     "tau2": ("tau2/domains/{}", "data/tau2/domains/{}", "domains/{}", "{}", "."),
     "tau1": ("tau_bench/envs/{}/data", "envs/{}/data", "{}/data", "{}", "data", "."),
 }
-"""Where a domain's directory stands below a root that somebody names."""
+"""Where a domain's directory stands below a given root."""
 
 
 @attrs.frozen(kw_only=True)
@@ -62,7 +62,7 @@ def find_data(name: str, data_dir: Path | str | None = None) -> DataLocation:
 
     Raises:
         EnvironmentNotFoundError: If no environment has that name.
-        DataError: If there is none, with all the ways to get it; or where a directory mixes both forms.
+        DataError: If there is none, with all the ways to get it; or if a directory mixes both forms.
     """
     row = dataset(name)
     for directory, how in directories(row, data_dir):
@@ -71,7 +71,7 @@ def find_data(name: str, data_dir: Path | str | None = None) -> DataLocation:
             return location
     if data_dir is not None:
         raise DataError(
-            f"there is no data for {name} there",
+            f"it holds no data for {name}",
             where=str(data_dir),
             remedy=f"Expected, for instance, {_LAYOUTS[row.benchmark][0].format(row.domain)}/ with its database.",
         )
@@ -79,7 +79,7 @@ def find_data(name: str, data_dir: Path | str | None = None) -> DataLocation:
 
 
 def ways(row: Dataset) -> str:
-    """Return what to try where the data of an environment was not found."""
+    """Return what to try if the data of an environment was not found."""
     if row.benchmark == "tau1":
         return "Give --data-dir or set TAU_BENCH_DIR to a checkout of tau-bench."
     return (
@@ -90,7 +90,7 @@ def ways(row: Dataset) -> str:
 
 def directories(row: Dataset, data_dir: Path | str | None) -> Iterator[tuple[Path, str]]:
     """Yield every directory that may be the domain's, with how one got there."""
-    roots = [(Path(data_dir), "the directory that was named")] if data_dir is not None else list(_usual_roots(row))
+    roots = [(Path(data_dir), "the directory given")] if data_dir is not None else list(_usual_roots(row))
     for root, how in roots:
         for directory in directories_below(root, row.benchmark, row.domain):
             yield directory, how
@@ -128,7 +128,7 @@ def package_homes(package: str) -> list[Path]:
 
 
 def _location(row: Dataset, directory: Path, how: str) -> DataLocation | None:
-    """Return the location where a directory has the domain's database; None if it has none."""
+    """Return the location if a directory has the domain's database; None if it has none."""
     files = _database_files(row, directory)
     if not files:
         return None
@@ -143,9 +143,9 @@ def _database_files(row: Dataset, directory: Path) -> tuple[Path, ...]:
     shards = _shards(row, directory)
     if single and shards:
         raise DataError(
-            f"the database is there twice, as {single[0].name} and as one file per table",
+            f"the database exists twice, as {single[0].name} and as one file per table",
             where=str(directory),
-            remedy="Keep one of the two: a mix is not read.",
+            remedy="Keep only one of the two.",
         )
     return shards or tuple(single[:1])
 

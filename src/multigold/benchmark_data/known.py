@@ -117,7 +117,7 @@ KNOWN_RELEASES: Final[tuple[Release, ...]] = (
         },
     ),
 )
-"""Releases that are told apart by their task files."""
+"""Releases that are distinguished by their task files."""
 
 LOCAL: Final = "local"
 """As a release: whatever tasks the data that is found holds."""

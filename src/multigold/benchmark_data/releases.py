@@ -77,7 +77,7 @@ def read_releases(names: Sequence[str], *, domain: str = "", data_dir: Path | No
         data_dir: Where the tasks of known releases are looked for first.
 
     Raises:
-        CallError: If a name is neither, or stands for tasks of a domain that nothing tells.
+        CallError: If a name is neither, or stands for tasks of an unknown domain.
         DataError: If there are no tasks, or they cannot be read or found.
     """
     for name in names:
@@ -94,7 +94,7 @@ def _check_release(name: str) -> None:
             known_release(name)
     except CallError as error:
         raise CallError(
-            "there is no such file or directory, and no release of the benchmark is called so",
+            "there is no such file or directory, and no release of the benchmark has that name",
             where=name,
             remedy="Name a task file, a domain's directory in a checkout of that release, a results file, or a "
             f"release. {error.remedy}",
@@ -143,7 +143,7 @@ def read_release(path: Path, *, domain: str = "") -> TaskRelease:
 
 
 def _database(directory: Path, domain: str) -> str | None:
-    """Return the fingerprint of a database's records, be it one file or a file per table; None if there is none."""
+    """Return the fingerprint of a database's records, in one file or a file per table; None if there is none."""
     if domain in DATASETS:
         try:
             return load_database(domain, data_dir=directory).agent.fingerprint()

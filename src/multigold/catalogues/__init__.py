@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 from multigold._lazy import attach
 
 if TYPE_CHECKING:
-    from multigold.catalogues.lint import LintContext as LintContext
-    from multigold.catalogues.lint import lint_directory as lint_directory
-    from multigold.catalogues.loading import load_catalogue as load_catalogue
-    from multigold.catalogues.loading import load_catalogue_for as load_catalogue_for
-    from multigold.catalogues.loading import load_gold_sets as load_gold_sets
-    from multigold.catalogues.loading import read_catalogue as read_catalogue
-    from multigold.catalogues.loading import shipped_catalogues as shipped_catalogues
+    from multigold.catalogues.lint import LintContext as LintContext, lint_directory as lint_directory
+    from multigold.catalogues.loading import (
+        load_catalogue as load_catalogue,
+        load_catalogue_for as load_catalogue_for,
+        load_gold_sets as load_gold_sets,
+        read_catalogue as read_catalogue,
+        shipped_catalogues as shipped_catalogues,
+    )
 
 _HOMES = {
-    "lint": ("LintContext", "lint_directory"),
-    "loading": ("load_catalogue", "load_catalogue_for", "load_gold_sets", "read_catalogue", "shipped_catalogues"),
+    "lint": "LintContext lint_directory",
+    "loading": "load_catalogue load_catalogue_for load_gold_sets read_catalogue shipped_catalogues",
 }
 __getattr__, __dir__, __all__ = attach(__name__, _HOMES)

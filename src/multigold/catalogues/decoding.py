@@ -1,7 +1,7 @@
 """From a catalogue's files to the nouns: what each member means, and that what it refers to inside its file is there.
 
 Every function takes a `Cursor`, notes what is wrong, and returns the noun as well as it can, so that one walk finds all
-faults. `docs/gold-sets.md` describes the format for people, `schemas/` for programs; lint holds the files against both.
+faults. `docs/gold-sets.md` describes the format for people, `schemas/` for programs; lint checks against both.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ EFFECTS = ("direct", "indirect", "borderline", "untested", "conflict")
 _LOOPHOLE_MEMBERS = frozenset(attribute.name for attribute in attrs.fields(Loophole)) - {"id", "title", "question"}
 
 _ANY_TEXT = "*"
-"""Key of a reading's standing where the gold set names no texts."""
+"""Key of a reading's standing if the gold set names no texts."""
 
 _STANDING_FORMS = {
     True: "the set names texts, so there is a standing for each: an object of text id to {is, reason}",
@@ -219,7 +219,7 @@ def _reading(at: Cursor, text_ids: list[str]) -> tuple[Reading, dict[str, tuple[
 
 
 def _standing(at: Cursor, text_ids: list[str]) -> dict[str, tuple[Standing, str]]:
-    """Return text id to standing and reason; one entry under `_ANY_TEXT` where the set names no texts."""
+    """Return text id to standing and reason; one entry under `_ANY_TEXT` if the set names no texts."""
     if not at.has("standing"):
         return {}
     single = isinstance(at.value["standing"], dict) and isinstance(at.value["standing"].get("is"), str)
@@ -260,7 +260,7 @@ def _evidence(at: Cursor) -> Evidence | None:
             at.keys({key})
             parts = tuple(part for item in at.items(key) if (part := _evidence(item)) is not None)
             if not parts:
-                at.at(key).fault("no-evidence", "this asks for nothing")
+                at.at(key).fault("no-evidence", "this requires nothing")
             return AllOf(parts) if key == "all_of" else AnyOf(parts)
     at.keys({"tool"}, {"arguments", "requestor", "succeeded"})
     requestor = at.word("requestor", get_args(Requestor), "assistant") if at.has("requestor") else None
@@ -284,7 +284,9 @@ def _negatives(at: Cursor, text_ids: list[str]) -> tuple[NegativeExample, ...]:
                 item.at("texts").fault("unknown-text", f"the set has no text {text_id!r}")
         form = read_form(item.at("admits")) if item.has("admits") else None
         if isinstance(form, Pattern | Assertions):
-            item.at("admits").fault("wrong-kind", "a negative example is an end state; a pattern or assertion is none")
+            item.at("admits").fault(
+                "wrong-kind", "a negative example is an end state; a pattern or an assertion is not"
+            )
         if form is not None:
             negatives[name] = NegativeExample(
                 id=name, reason=item.text("reason"), admits=form, texts=texts, refused=item.flag("refused")
@@ -343,7 +345,7 @@ def _choices(at: Cursor) -> Form:
     slots: dict[str, tuple[Json, ...]] = {}
     for name, item in inner.members("slots"):
         if not isinstance(item.value, list) or not item.value:
-            item.fault("bad-slot", "a slot is a list of at least one alternative")
+            item.fault("bad-slot", "a slot is a list with at least one alternative")
         slots[name] = tuple(item.value) if isinstance(item.value, list) else ()
     _check_slots(inner, slots)
     return Choices(
@@ -355,7 +357,7 @@ def _choices(at: Cursor) -> Form:
 
 
 def _check_slots(at: Cursor, slots: Mapping[str, tuple[Json, ...]]) -> None:
-    """Note slots that calls name and nobody defines, and slots that no call names."""
+    """Note slots that calls name and that are not defined, and slots that no call names."""
     used = set()
     for item in at.items("actions"):
         for reference in _slot_references(item.value):

@@ -1,7 +1,7 @@
 """Whether the readings of a gold set are distinct (docs/laws.md, law 10).
 
 A member is an end state, so whether another reading admits it is a question with an answer. Two patterns are not: their
-schemas may meet in a state that nobody has listed. They are shown to be disjoint where that is plain, from what each
+schemas may meet in a state that no member lists. They are shown to be disjoint if that is plain, from what each
 requires, and otherwise the pair is reported as undecided.
 """
 
@@ -26,7 +26,7 @@ class ReadingOverlap:
 
     Attributes:
         readings: Their ids, in the order of the gold set.
-        kind: `shared` where an end state of one is admitted by the other, `undecided` where two patterns may meet.
+        kind: `shared` if an end state of one is admitted by the other, `undecided` if two patterns may meet.
         member: The shared member's label; empty if it has none.
     """
 
@@ -47,7 +47,7 @@ def overlaps(golds: CompiledGolds) -> Iterator[ReadingOverlap]:
 
 
 def _undecided(one: Admitted, other: Admitted) -> bool:
-    """Tell whether two readings that both test states, and not only list them, might admit one that nobody listed."""
+    """Tell whether two readings that both test states, and not only list them, might admit one that no member lists."""
     if (one.predicates and other.open_forms) or (other.predicates and one.open_forms):
         return True
     return not all(provably_distinct(a.pattern, b.pattern) for a in one.patterns for b in other.patterns)

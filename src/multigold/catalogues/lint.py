@@ -29,7 +29,7 @@ from multigold.state.database import EndState
 
 @attrs.frozen(kw_only=True, eq=False)
 class LintContext:
-    """What a catalogue is held against; whatever is missing is not checked, which is noted.
+    """What a catalogue is checked against; whatever is missing is not checked, which is noted.
 
     Attributes:
         environment: Where calls are replayed.
@@ -47,7 +47,7 @@ def lint_directory(directory: Path, context: LintContext) -> tuple[Catalogue, li
 
     Args:
         directory: The directory of one catalogue.
-        context: What to hold it against.
+        context: What to check it against.
 
     Returns:
         The catalogue, without the gold sets whose files have faults, and the findings.
@@ -69,7 +69,7 @@ def lint_directory(directory: Path, context: LintContext) -> tuple[Catalogue, li
 
 
 def _not_yet_replayed(source: str) -> Finding:
-    return _finding("not-replayed", source, "", "nothing of it was replayed: its other errors come first", "note")
+    return _finding("not-replayed", source, "", "it was not replayed, because its other errors come first", "note")
 
 
 def lint_catalogue(catalogue: Catalogue, context: LintContext) -> list[Finding]:
@@ -77,7 +77,7 @@ def lint_catalogue(catalogue: Catalogue, context: LintContext) -> list[Finding]:
 
     Args:
         catalogue: A catalogue that loads without faults.
-        context: What to hold it against.
+        context: What to check it against.
 
     Returns:
         The findings, in the order of the files; empty if all is well and nothing was left out.
@@ -114,18 +114,18 @@ def _clause_findings(catalogue: Catalogue, policy: bytes | None) -> Iterator[Fin
         return
     if policy is None:
         yield _finding(
-            "policy-not-seen", "clauses.json", "/policy", "no policy was at hand to check clauses in", "note"
+            "policy-not-seen", "clauses.json", "/policy", "there was no policy to check the clauses against", "note"
         )
         return
     if policy_fingerprint(policy) != catalogue.policy_fingerprint:
-        sentence = "the policy at hand is another version than the one that the clauses were taken from"
+        sentence = "the policy is a different version from the one that the clauses were taken from"
         yield _finding("other-policy", "clauses.json", "/policy", sentence, "note")
     for index, clause in enumerate(catalogue.clauses.values()):
         shown = clause_text(policy, clause)
         if shown.found != "same":
             place = f"lines {clause.first_line} to {clause.last_line}"
-            rest = f"they stand at line {shown.first_line}" if shown.found == "moved" else "they are nowhere in it"
-            sentence = f"{place} of the policy at hand are not those of the clause {clause.id!r}; {rest}"
+            rest = f"they are at line {shown.first_line}" if shown.found == "moved" else "they are not in it"
+            sentence = f"{place} of the policy are not those of the clause {clause.id!r}; {rest}"
             yield _finding("other-lines", "clauses.json", f"/clauses/{index}", sentence)
 
 
@@ -137,12 +137,12 @@ def lint_gold_set(gold_set: GoldSet, context: LintContext) -> list[Finding]:
 
     Args:
         gold_set: The gold set, with all its texts.
-        context: What to hold it against.
+        context: What to check it against.
     """
     found = list(_evidence_findings(gold_set, context.environment))
     for selected, tasks, text in _selections(gold_set, context.tasks):
         if context.tasks and not tasks:
-            sentence = f"no task at hand has the text {selected.text or gold_set.task_id!r}"
+            sentence = f"no known task has the text {selected.text or gold_set.task_id!r}"
             found.append(_finding("text-not-seen", gold_set.source, text, sentence, "note"))
         for task in tasks or [Task(gold_set.task_id)]:
             found += _selection_findings(selected, task, context.environment, text)
@@ -184,7 +184,7 @@ def _selection_findings(gold_set: GoldSet, task: Task, environment: Environment 
 
 
 def _handed_over(task: Task, environment: Environment | None) -> EndState | None:
-    """Return the state that a task is handed to the agent in, also amid a talk; None if it is unknown."""
+    """Return the state that a task is handed to the agent in, also amid a conversation; None if it is unknown."""
     if environment is None:
         return task.initial
     start = initial_state(environment, task.initial, task.initial_state)
@@ -201,7 +201,7 @@ def _form_faults(form: Form, begun: EndState, environment: Environment | None) -
         for pointer, rule in form.pointers.items():
             fault = None if rule.schema is None else pattern_schema_fault(rule.schema)
             if fault is not None:
-                yield "bad-schema", f"what {pointer} must be is no JSON Schema: {fault}"
+                yield "bad-schema", f"the schema at {pointer} is not valid JSON Schema: {fault}"
         return
     try:
         for _ in admitted_states(form, begun, environment):
@@ -223,7 +223,7 @@ def _member_faults(admitted: Admitted) -> Iterator[tuple[str, str, Level]]:
     if admitted.skipped:
         yield "infeasible", f"{admitted.skipped} members are left out because a call fails", "note"
     if admitted.duplicates:
-        yield "duplicate-members", f"{admitted.duplicates} members come to a state that is there already", "note"
+        yield "duplicate-members", f"{admitted.duplicates} members end in a state that another member reaches", "note"
     if not admitted.members and not admitted.open_forms and admitted.reading.admits:
         yield "admits-nothing", "no member is feasible", "error"
 
@@ -240,7 +240,7 @@ def _overlap_finding(gold_set: GoldSet, overlap: ReadingOverlap) -> Finding:
     place = f"/readings/{ids.index(overlap.readings[1])}"
     one, other = overlap.readings
     if overlap.kind == "undecided":
-        sentence = f"whether a pattern of {other} meets one of {one} cannot be told from what they require"
+        sentence = f"whether a pattern of {other} overlaps one of {one} cannot be decided from what they require"
         return _finding("overlap-undecided", gold_set.source, place, sentence, "note")
     member = f" ({overlap.member})" if overlap.member else ""
     sentence = f"{other} and {one} share an end state{member} and declare no overlap"
@@ -255,7 +255,7 @@ def _gold_findings(gold_set: GoldSet, task: Task, golds: CompiledGolds, text: st
         return
     place = f"{text}/golds"
     if fingerprint not in stated.golds:
-        sentence = f"the gold {fingerprint[:12]}… of a task at hand is not listed"
+        sentence = f"the gold {fingerprint[:12]}… of a known task is not listed"
         yield _finding("gold-not-listed", gold_set.source, place, sentence, "note")
         return
     expected, admitting = stated.golds[fingerprint], golds.benchmark_readings
@@ -278,7 +278,7 @@ def _negative_findings(gold_set: GoldSet, golds: CompiledGolds, environment: Env
                 yield _finding("failing-call", gold_set.source, place, f"{negative.id}: {error.message}")
             continue
         if negative.refused:
-            sentence = f"{negative.id}: its calls are said to be refused, and are not"
+            sentence = f"{negative.id}: its calls should be refused, and are not"
             yield _finding("not-refused", gold_set.source, place, sentence)
         for state in states:
             yield from _negative_matches(golds, negative.id, state, gold_set.source, place)

@@ -33,8 +33,6 @@ CATALOGUE_FILE = "catalogue.json"
 CLAUSES_FILE = "clauses.json"
 TASKS_DIRECTORY = "tasks"
 
-_NO_CLAUSES: Json = {"policy": {"fingerprint": ""}, "clauses": []}
-_NO_CATALOGUE: Json = {"domain": "", "loopholes": []}
 
 MAX_FILE_BYTES = 64 * 2**20
 """A file of a catalogue that is larger than this is refused."""
@@ -65,7 +63,7 @@ class CatalogueFiles:
 def shipped_directory() -> Path | None:
     """Return the directory of the catalogues that come with multigold; None if it is missing.
 
-    An installed package has it inside; in a checkout it stands beside `src`.
+    An installed package has it inside; in a checkout it stands next to `src`.
     """
     package = Path(__file__).resolve().parents[1]
     for candidate in (package / "gold_sets", package.parents[1] / "gold_sets"):
@@ -102,7 +100,7 @@ def load_catalogue(name: str | Path) -> Catalogue:
 
 
 def load_catalogue_for(domain: str, *, directory: Path | None = None) -> Catalogue | None:
-    """Load the catalogue of a domain where there is one.
+    """Load the catalogue of a domain if there is one.
 
     Args:
         domain: The domain, such as `tau2-airline`.
@@ -130,7 +128,7 @@ def load_gold_sets(directory: Path | str) -> dict[str, Catalogue]:
         Domain to catalogue.
 
     Raises:
-        CallError: If it is no directory, holds no catalogue, or holds two for one domain.
+        CallError: If it is not a directory, holds no catalogue, or holds two for one domain.
         GoldSetError: If they have faults; `faults` lists all of them.
     """
     catalogues: dict[str, Catalogue] = {}
@@ -153,7 +151,7 @@ def catalogue_directories(directory: Path) -> list[Path]:
     """Return the directories of catalogues: the one given, or those inside it, sorted.
 
     Raises:
-        CallError: If it is no directory or holds none.
+        CallError: If it is not a directory or holds none.
     """
     if not directory.is_dir():
         raise CallError("there is no such directory", where=str(directory))
@@ -191,7 +189,7 @@ def _refuse(directory: Path | str, faults: Iterable[str]) -> NoReturn:
 
 
 def read_files(directory: Path, found: list[Finding]) -> CatalogueFiles:
-    """Decode the files of a catalogue; what is no JSON is noted and left out.
+    """Decode the files of a catalogue; what is not JSON is noted and left out.
 
     Raises:
         CallError: If the directory holds no catalogue.
@@ -242,7 +240,7 @@ def decode_catalogue(files: CatalogueFiles, found: list[Finding]) -> Catalogue:
     """Make the nouns of decoded files and check that what they refer to is there; faults are noted.
 
     Returns:
-        The catalogue, complete where no fault was noted.
+        The catalogue, complete if no fault was noted.
     """
     clauses_file = Cursor(
         files.documents.get(CLAUSES_FILE, {"policy": {"fingerprint": ""}, "clauses": []}), CLAUSES_FILE, found

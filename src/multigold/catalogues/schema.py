@@ -1,4 +1,4 @@
-"""The published JSON Schemas, and files held against them.
+"""The published JSON Schemas, and files checked against them.
 
 Loading does not use them: its own walk says what is wrong more plainly and costs no import. They are for editors, for
 people who write catalogues with other tools, and a second opinion in lint.
@@ -46,7 +46,7 @@ def _validator(schema: Mapping[str, Json]) -> Any:
 
 
 def pattern_schema_fault(schema: Json) -> str | None:
-    """Return why a value is no JSON Schema (2020-12); None if it is one."""
+    """Return why a value is not a JSON Schema (2020-12); None if it is one."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
 

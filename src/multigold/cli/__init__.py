@@ -30,11 +30,11 @@ def main() -> None:
         _stop("\n".join(lines))
     except OSError as error:
         # What is read has its own errors; what is left is an output that is full or gone.
-        _stop(f"something cannot be read or written: {error}")
+        _stop(f"a file cannot be read or written: {error}")
     except Exception as error:
         if os.environ.get("MULTIGOLD_DEBUG"):
             raise
-        _stop(f"this is a bug of multigold, please report it: {type(error).__name__}: {error}")
+        _stop(f"this is a bug in multigold, please report it: {type(error).__name__}: {error}")
 
 
 def _prepare_output() -> None:

@@ -10,10 +10,16 @@ import click
 from multigold.cli._group import LazyGroup
 
 AUDITS = {
-    "golds": ("multigold.cli._audit_golds", "Find golds that are broken, unreachable, vacuous, or hang on order."),
-    "policy": ("multigold.cli._audit_policy", "Put each clause of a policy to four tests, and keep what came of them."),
+    "golds": (
+        "multigold.cli._audit_golds",
+        "Find golds that are broken, unreachable or vacuous, or depend on the order of calls.",
+    ),
+    "policy": ("multigold.cli._audit_policy", "Put each clause of a policy to four tests, and keep the results."),
     "traces": ("multigold.cli._audit_traces", "Make a record of each run that the single gold fails, to be judged."),
-    "discover": ("multigold.cli._audit_discover", "Find end states that several agents reach and the gold is not."),
+    "discover": (
+        "multigold.cli._audit_discover",
+        "Find end states that several agents reach although the gold fails them.",
+    ),
     "contradictions": ("multigold.cli._audit_contradictions", "Find golds that take opposite sides of one loophole."),
     "exploitability": ("multigold.cli._audit_exploitability", "Try which sides of a loophole the tools let through."),
     "versions": ("multigold.cli._audit_versions", "Say what changed between two releases, task by task."),
@@ -29,7 +35,7 @@ class AuditGroup(LazyGroup):
 
 @click.group(name="audit", cls=AuditGroup)
 def command() -> None:
-    """Find what is wrong or unclear in golds, policies, traces and versions.
+    """Find what is wrong or unclear in golds, policies, traces and releases.
 
     Exit status: 0 nothing was found; 1 something was; 2 the input or the call is wrong.
     """

@@ -17,7 +17,7 @@ from multigold.audit.golds.contradictions import (
 from multigold.benchmark_data import KNOWN_RELEASES, load_environment
 from multigold.benchmark_data.releases import domain_of, read_release
 from multigold.catalogues import load_catalogue, shipped_catalogues
-from multigold.cli._common import print_all, write_json
+from multigold.cli._common import DATA_DIR, JSON, print_all, write_json
 from multigold.errors import CallError
 from multigold.model.catalogue import Catalogue
 
@@ -31,14 +31,14 @@ from multigold.model.catalogue import Catalogue
     type=click.Path(path_type=Path, exists=True),
     help="Replay the golds of this task file, instead of taking what the catalogue states. May be given several times.",
 )
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Where the benchmark's own data is.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write everything as JSON; - for stdout.")
+@DATA_DIR
+@JSON
 def command(
     catalogues: tuple[str, ...], task_files: tuple[Path, ...], data_dir: Path | None, json_path: Path | None
 ) -> None:
     """Find golds that take opposite sides of one loophole: between tasks, between releases, in a fork.
 
-    CATALOGUE is the name of a shipped catalogue or a directory; all shipped ones without it. Exit status 1 where there
+    CATALOGUE is the name of a shipped catalogue or a directory; all shipped ones without it. Exit status 1 if there
     are any.
     """
     chosen = [load_catalogue(name) for name in catalogues or shipped_catalogues()]
@@ -64,7 +64,7 @@ def _computed(catalogues: list[Catalogue], task_files: tuple[Path, ...], data_di
     domain = next(iter(by_domain)) if len(by_domain) == 1 else domain_of(*releases)
     if domain not in by_domain:
         raise CallError(
-            f"no catalogue here is for the domain {domain!r} of the tasks", remedy="Name the catalogue's directory."
+            f"no catalogue is for the domain {domain!r} of the tasks", remedy="Name the catalogue's directory."
         )
     catalogue, environment = by_domain[domain], load_environment(domain, data_dir=data_dir)
     positions = [

@@ -12,6 +12,7 @@ from multigold.audit.runs.discover import Discoveries, discover
 from multigold.audit.runs.judged import audited_runs
 from multigold.audit.runs.stubs import write_stubs
 from multigold.cli._common import (
+    JSON,
     RESULTS,
     left_out_lines,
     make_options,
@@ -28,15 +29,17 @@ from multigold.rescoring import FileReport
 @click.command(name="discover")
 @RESULTS
 @click.option("--min-agents", type=click.IntRange(min=1), default=2, show_default=True, help="Fewest different agents.")
-@click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, help="Most end states to show.")
+@click.option(
+    "--top", type=click.IntRange(min=1), default=20, show_default=True, help="Show at most this many end states."
+)
 @click.option("--changed", is_flag=True, help="Leave out untouched databases.")
 @click.option("--new", "only_new", is_flag=True, help="Leave out end states that the catalogue knows.")
 @click.option(
     "--stubs",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Write gold sets here for what is shown, to be edited by a person.",
+    help="Write stub gold sets for the end states shown to this directory, for a person to edit.",
 )
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write everything as JSON; - for stdout.")
+@JSON
 @scoring_options
 def command(
     results: tuple[Path, ...],
@@ -50,7 +53,7 @@ def command(
 ) -> None:
     """Find end states that several agents reach in RESULTS and the gold is not: candidate readings, or common errors.
 
-    Exit status 1 where there are any. Of several files, one that cannot be read is named, the others are audited, and
+    Exit status 1 if there are any. Of several files, one that cannot be read is named, the others are audited, and
     the exit status is 2.
     """
     files: list[FileReport] = []

@@ -10,7 +10,7 @@ from multigold.audit.findings import baseline_json, compare_with_baseline, read_
 from multigold.audit.golds.auditing import GoldAudit, audit_golds, document
 from multigold.audit.golds.checks import CODES
 from multigold.audit.golds.targets import AuditSettings, open_target, own_environments
-from multigold.cli._common import output_width, write_json
+from multigold.cli._common import DATA_DIR, ENVIRONMENTS, JSON, output_width, write_json
 from multigold.rendering.golds import audit_lines
 
 _PATH = click.Path(path_type=Path, exists=True)
@@ -19,16 +19,14 @@ _OUT = click.Path(path_type=Path)
 
 @click.command(name="golds")
 @click.argument("target")
+@ENVIRONMENTS
 @click.option(
-    "--environment",
-    "places",
-    multiple=True,
-    metavar="[DOMAIN=]MODULE:NAME",
-    help="An environment of your own: an Environment or a function that returns one; path/to/file.py:NAME works too. "
-    "The module is imported.",
+    "--domain",
+    default="",
+    metavar="NAME",
+    help="Environment, such as tau2-airline; by default the one that the tasks name.",
 )
-@click.option("--domain", default="", metavar="NAME", help="Environment, such as tau2-airline; else the tasks tell.")
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Where the benchmark's own data is.")
+@DATA_DIR
 @click.option(
     "--against",
     multiple=True,
@@ -38,15 +36,23 @@ _OUT = click.Path(path_type=Path)
 @click.option("--tasks", multiple=True, type=_PATH, help="Task files with the texts of the gold sets in a directory.")
 @click.option("--code", "codes", multiple=True, type=click.Choice(list(CODES)), help="Only findings of this code.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), default=30, show_default=True, help="Lines for one code; --json has all."
+    "--limit",
+    type=click.IntRange(min=1),
+    default=30,
+    show_default=True,
+    help="Print at most this many lines per code; --json has all.",
 )
-@click.option("--verbose", is_flag=True, help="A line for every finding, also of codes that are found in many tasks.")
-@click.option("--baseline", type=_PATH, help="A file of accepted findings: they are counted apart and are no failure.")
-@click.option("--write-baseline", type=_OUT, help="Write a baseline that accepts everything found now.")
-@click.option("--json", "json_path", type=_OUT, help="Write everything as JSON; - for stdout.")
+@click.option(
+    "--verbose", is_flag=True, help="Print a line for every finding, even if its code is found in many tasks."
+)
+@click.option(
+    "--baseline", type=_PATH, help="A file of accepted findings: they are counted separately and do not fail the audit."
+)
+@click.option("--write-baseline", type=_OUT, help="Write a baseline that accepts all present findings.")
+@JSON
 def command(
     target: str,
-    places: tuple[str, ...],
+    environments: tuple[str, ...],
     domain: str,
     data_dir: Path | None,
     against: tuple[Path, ...],
@@ -61,10 +67,10 @@ def command(
     """Find what is wrong with the golds of TARGET: a domain, a tasks file, or a directory of gold sets.
 
     Findings of one code in more than 5 tasks share a line, with the tasks below it; --verbose has a line for each. Exit
-    status 1 where something is found that is more than a note and that the baseline does not accept.
+    status 1 if something is found that is more than a note and that the baseline does not accept.
     """
     settings = AuditSettings(
-        environments=own_environments(places), data_dir=data_dir, domain=domain, against=against, tasks=tasks
+        environments=own_environments(environments), data_dir=data_dir, domain=domain, against=against, tasks=tasks
     )
     targets = open_target(target, settings)
     audit = GoldAudit.join([audit_golds(target.golds, target.environment, codes=codes) for target in targets])

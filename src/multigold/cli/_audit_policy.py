@@ -9,7 +9,7 @@ import click
 
 from multigold.benchmark_data import DATASETS, load_policy
 from multigold.catalogues import load_catalogue
-from multigold.cli._common import print_all, write_json
+from multigold.cli._common import DATA_DIR, JSON, print_all, write_json
 from multigold.errors import CallError
 from multigold.files.records import write_records
 from multigold.policies.audit import ClauseChange, PolicyAudit, audit_progress, loophole_candidates, update_policy_audit
@@ -20,14 +20,16 @@ from multigold.policies.hints import Hint, find_hints
 
 @click.command(name="policy")
 @click.argument("policy")
-@click.option("--records", type=click.Path(path_type=Path, dir_okay=False), help="File of what was decided so far.")
-@click.option("--update", is_flag=True, help="Bring --records up to date, or begin it.")
-@click.option("--catalogue", metavar="NAME", help="Call new clauses what this catalogue calls them.")
-@click.option("--hints/--no-hints", default=True, show_default=True, help="Propose places to look, by words alone.")
-@click.option("--stub", type=click.Path(path_type=Path, file_okay=False), help="Begin a catalogue here.")
-@click.option("--domain", default="", metavar="NAME", help="Environment that the catalogue of --stub is for.")
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Where the benchmark's own data is.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write everything as JSON; - for stdout.")
+@click.option("--records", type=click.Path(path_type=Path, dir_okay=False), help="File with the decisions so far.")
+@click.option("--update", is_flag=True, help="Update --records, or start it.")
+@click.option("--catalogue", metavar="NAME", help="Name new clauses as this catalogue does.")
+@click.option(
+    "--hints/--no-hints", default=True, show_default=True, help="Propose places to look at, by wording alone."
+)
+@click.option("--stub", type=click.Path(path_type=Path, file_okay=False), help="Start a catalogue in this directory.")
+@click.option("--domain", default="", metavar="NAME", help="Environment of the catalogue that --stub starts.")
+@DATA_DIR
+@JSON
 def command(
     policy: str,
     records: Path | None,
@@ -39,14 +41,14 @@ def command(
     data_dir: Path | None,
     json_path: Path | None,
 ) -> None:
-    """Split POLICY, a Markdown file or an environment's name, into clauses and keep what came of their four tests.
+    """Split POLICY, a Markdown file or an environment's name, into clauses and keep the results of their four tests.
 
-    Exit status 1 where a test fails or a clause has to be looked at again.
+    Exit status 1 if a test fails or a clause has to be looked at again.
     """
     if update and records is None:
         raise CallError("--update needs a file to write", remedy="Give it with --records.")
     if records is not None and not update and not records.exists():
-        raise CallError("there is no such file of records", where=str(records), remedy="--update begins it.")
+        raise CallError("there is no such records file", where=str(records), remedy="--update starts it.")
     path, text = _policy(policy, data_dir)
     known = read_policy_audit(records) if records is not None and (records.exists() or not update) else None
     ids = {c.fingerprint: c.id for c in load_catalogue(catalogue).clauses.values()} if catalogue else {}
@@ -83,7 +85,7 @@ def _write_stub(audit: PolicyAudit, domain: str, directory: Path) -> None:
         raise CallError("a catalogue is for a domain", remedy="Name it with --domain.")
     for name, document in catalogue_stub(audit, domain).items():
         if (directory / name).exists():
-            raise CallError("it is there already and is not overwritten", where=str(directory / name))
+            raise CallError("the file exists already and is not overwritten", where=str(directory / name))
         write_records(document, directory / name)
 
 

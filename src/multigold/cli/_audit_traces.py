@@ -12,6 +12,7 @@ from multigold.audit.runs.judged import AuditedRun, LeftOut, audited_runs
 from multigold.audit.runs.trace_records import read_trace_audit, trace_document, write_trace_audit
 from multigold.audit.runs.traces import TraceAudit, audit_traces
 from multigold.cli._common import (
+    JSON,
     RESULTS,
     left_out_lines,
     make_options,
@@ -29,10 +30,10 @@ from multigold.rescoring import FileReport
 @click.command(name="traces")
 @RESULTS
 @click.option("--task", "tasks", multiple=True, metavar="ID", help="Only this task. May be given several times.")
-@click.option("--records", type=click.Path(path_type=Path, dir_okay=False), help="File of what was decided so far.")
-@click.option("--update", is_flag=True, help="Bring --records up to date, or begin it.")
+@click.option("--records", type=click.Path(path_type=Path, dir_okay=False), help="File with the decisions so far.")
+@click.option("--update", is_flag=True, help="Update --records, or start it.")
 @click.option("--full", is_flag=True, help="Show each run with its calls and what the agent said.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write everything as JSON; - for stdout.")
+@JSON
 @scoring_options
 def command(
     results: tuple[Path, ...],
@@ -45,13 +46,13 @@ def command(
 ) -> None:
     """Make a record of each run in RESULTS that the single gold fails: evidence, and questions for a person.
 
-    Exit status 1 where there are any. Of several files, one that cannot be read is named, the others are audited, and
+    Exit status 1 if there are any. Of several files, one that cannot be read is named, the others are audited, and
     the exit status is 2.
     """
     if update and records is None:
         raise CallError("--update needs a file to write", remedy="Give it with --records.")
     if records is not None and not update and not records.exists():
-        raise CallError("there is no such file of records", where=str(records), remedy="--update begins it.")
+        raise CallError("there is no such records file", where=str(records), remedy="--update starts it.")
     earlier = read_trace_audit(records) if records is not None and (records.exists() or not update) else None
     files: list[FileReport] = []
     with progress_bar() as progress:

@@ -10,7 +10,7 @@ from multigold.audit.versions import PARTS, VersionDiff, compare_releases
 from multigold.benchmark_data import load_environment
 from multigold.benchmark_data.releases import domain_of, read_releases
 from multigold.catalogues import load_catalogue
-from multigold.cli._common import print_all, write_json
+from multigold.cli._common import DATA_DIR, JSON, print_all, write_json
 from multigold.environments.base import Environment
 from multigold.errors import CallError, DataError
 from multigold.stats.exact import TaskOverlap
@@ -21,8 +21,13 @@ PAPER = "paper"
 @click.command(name="versions")
 @click.argument("old")
 @click.argument("new")
-@click.option("--domain", default="", metavar="NAME", help="Environment, such as tau2-airline; else the tasks tell.")
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Where the benchmark's own data is.")
+@click.option(
+    "--domain",
+    default="",
+    metavar="NAME",
+    help="Environment, such as tau2-airline; by default the one that the tasks name.",
+)
+@DATA_DIR
 @click.option(
     "--overlap",
     metavar="TASKS",
@@ -36,7 +41,7 @@ PAPER = "paper"
     show_default=True,
     help="Parts whose change does not count for the overlap. May be given several times.",
 )
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write everything as JSON; - for stdout.")
+@JSON
 def command(
     old: str,
     new: str,
@@ -49,7 +54,7 @@ def command(
     """Compare two releases, OLD and NEW: task files, directories of a domain, or results files with tasks in them.
 
     Either may also be the name of a known release, such as 37199f3, whose tasks are looked for in --data-dir and then
-    where the benchmark's data usually is; a path that exists wins. Exit status 1 where something changed in more than
+    where the benchmark's data usually is; a path that exists wins. Exit status 1 if something changed in more than
     cosmetics.
     """
     releases = read_releases((old, new), domain=domain, data_dir=data_dir)
@@ -73,7 +78,7 @@ def command(
 
 
 def _environment(name: str, data_dir: Path | None, *, asked: bool) -> tuple[Environment | None, str]:
-    """Return the environment; where there is none and nobody asked for one, None and why."""
+    """Return the environment; if there is none and none was asked for, None and why."""
     try:
         return load_environment(name, data_dir=data_dir), ""
     except DataError as error:

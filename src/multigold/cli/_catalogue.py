@@ -26,7 +26,7 @@ from multigold.state.explain import printable
 @click.option(
     "--gold-sets",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="The catalogues in this directory instead of the shipped ones.",
+    help="Use the catalogues in this directory instead of the shipped ones.",
 )
 @click.pass_context
 def command(context: click.Context, gold_sets: Path | None) -> None:
@@ -40,7 +40,7 @@ def command(context: click.Context, gold_sets: Path | None) -> None:
 
 @command.command(name="show", short_help="Show an entry, such as L6: clauses, sides, readings.")
 @click.argument("entry_id", metavar="ENTRY")
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Where the benchmark's own data is.")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Directory of the benchmark's own data.")
 @click.pass_obj
 def show(gold_sets: Path | None, entry_id: str, data_dir: Path | None) -> None:
     """Show an entry, such as L6: its clauses in your copy of the policy, its sides, and the readings that take them."""
@@ -103,7 +103,7 @@ def _clause_lines(catalogue: Catalogue, entry: Loophole, data_dir: Path | None) 
         yield f"  (the text is in your copy of the policy, which was not found: {error})"
         policy = b""
     if policy and policy_fingerprint(policy) != catalogue.policy_fingerprint:
-        yield "  (your copy of the policy is another version than the one that the clauses were taken from)"
+        yield "  (your copy of the policy is a different version from the one that the clauses were taken from)"
     for clause in (catalogue.clauses[name] for name in entry.clauses):
         shown = clause_text(policy, clause)
         lines = f"lines {clause.first_line} to {clause.last_line}"

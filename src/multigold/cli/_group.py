@@ -19,8 +19,8 @@ COMMANDS = {
     "compare": ("multigold.cli._compare", "Compare two result files, paired by task."),
     "diff": ("multigold.cli._diff", "Compare two databases: JSON, folders of tables, SQLite."),
     "validate": ("multigold.cli._validate", "Check gold sets and catalogues: form, references, replay."),
-    "audit": ("multigold.cli._audit", "Find what is wrong or unclear in golds, policies, traces and versions."),
-    "catalogue": ("multigold.cli._catalogue", "List the loopholes and what the readings do about them."),
+    "audit": ("multigold.cli._audit", "Find what is wrong or unclear in golds, policies, traces and releases."),
+    "catalogue": ("multigold.cli._catalogue", "List the loopholes and the sides that readings take."),
     "data": ("multigold.cli._data", "Find or fetch the benchmark's own data."),
 }
 """Command to its module and its one-line description."""

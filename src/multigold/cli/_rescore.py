@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from multigold.cli._common import (
+    JSON,
     RESULTS,
     make_options,
     opened_for_writing,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 @click.command(name="rescore")
 @RESULTS
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write everything as JSON; - for stdout.")
+@JSON
 @click.option("--html", "html_path", type=click.Path(path_type=Path), help="Write a page of tables and changed runs.")
 @click.option("--by-task", is_flag=True, help="Add a table by task.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes to use.")
@@ -42,8 +43,8 @@ if TYPE_CHECKING:
     "--check-recorded",
     "check",
     is_flag=True,
-    help="Only hold the strict single-gold verdict against the recorded one; exit status 1 where one differs. Options "
-    "of readings, tables and processes have no meaning beside it.",
+    help="Only compare the strict single-gold verdict with the recorded one; exit status 1 if any differs. Options "
+    "for readings, tables and processes do not apply.",
 )
 @strata_option
 @scoring_options
@@ -111,7 +112,7 @@ def _rescore(results: tuple[str, ...], options: Options, output: Output, jobs: i
 
 
 def _change_filter() -> Callable[[Verdict, int], bool]:
-    """Return what tells whether a verdict is among the changes that the page shows, beside so many others.
+    """Return what tells whether a verdict is among the changes that the page shows, given so many others.
 
     Raises:
         MultigoldError: If what the page is made with is not installed.
@@ -158,7 +159,7 @@ def _refuse_beside_check() -> None:
     ]
     if given:
         raise CallError(
-            f"--check-recorded holds one gold, strictly, against the record and has no use for {', '.join(given)}",
+            f"--check-recorded compares one gold, strictly, with the record; it does not take {', '.join(given)}",
             remedy="Leave out one or the other.",
         )
 

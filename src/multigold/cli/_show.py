@@ -27,8 +27,8 @@ from multigold.state.explain import printable
 @click.command(name="show")
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option("--task", "task_id", required=True, metavar="ID", help="The task's id.")
-@click.option("--trial", type=int, help="Only this trial; all of them without it.")
-@click.option("--calls", is_flag=True, help="Add the run's calls in order, each with what came of it.")
+@click.option("--trial", type=int, help="Only this trial; by default all of them.")
+@click.option("--calls", is_flag=True, help="Add the run's calls in order, each with its result.")
 @click.option("--limit", type=click.IntRange(min=1), default=30, show_default=True, help="Lines per reading.")
 @strata_option
 @scoring_options

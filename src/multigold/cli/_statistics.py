@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from multigold.cli._common import (
+    JSON,
     RESULTS,
     left_out_lines,
     make_options,
@@ -38,14 +39,14 @@ def metric_options(command: Any) -> Any:
                 help="Reward column to compute from.",
             ),
             click.option(
-                "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of every interval."
+                "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all intervals."
             ),
             click.option(
                 "--resamples",
                 type=click.IntRange(min=0),
                 default=10_000,
                 show_default=True,
-                help="Resamples of every bootstrap; 0 for none, which needs no numpy.",
+                help="Resamples per bootstrap; 0 for none, which does not need numpy.",
             ),
             click.option(
                 "--level",
@@ -68,16 +69,16 @@ def metric_options(command: Any) -> Any:
     type=click.Choice(list(MISSING)),
     default="left_out",
     show_default=True,
-    help="What becomes of trials without a reward: left out, or counted as failed.",
+    help="How trials without a reward are treated: left out, or counted as failed.",
 )
 @click.option(
     "--by",
     type=click.Choice(["tasks", "trials"]),
     default="tasks",
     show_default=True,
-    help="What is resampled: four trials of one task are not four tasks.",
+    help="What is resampled; by tasks, because four trials of one task are not four tasks.",
 )
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write as JSON; - for stdout.")
+@JSON
 @click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write as CSV; - for stdout.")
 @strata_option
 @scoring_options

@@ -12,7 +12,7 @@ from multigold.audit.golds.targets import own_environments, read_tasks_at
 from multigold.benchmark_data import KNOWN_RELEASES, LOCAL, load_environment, load_policy, load_tasks
 from multigold.catalogues.lint import LintContext, lint_directory
 from multigold.catalogues.loading import catalogue_directories, decode_catalogue, read_files, shipped_directory
-from multigold.cli._common import write_json
+from multigold.cli._common import DATA_DIR, ENVIRONMENTS, JSON, write_json
 from multigold.environments.base import Environment
 from multigold.errors import CallError, DataError
 from multigold.files.cursor import Finding
@@ -22,24 +22,17 @@ from multigold.state.explain import printable
 
 @click.command(name="validate")
 @click.argument("directory", required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option(
-    "--environment",
-    "environments",
-    multiple=True,
-    metavar="[DOMAIN=]MODULE:NAME",
-    help="An environment of your own: an Environment or a function that returns one; path/to/file.py:NAME works too. "
-    "The module is imported.",
-)
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Where the benchmark's own data is.")
+@ENVIRONMENTS
+@DATA_DIR
 @click.option(
     "--tasks",
     "task_files",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="A task file to hold the gold sets against, beside those that are found. May be given several times.",
+    help="A task file to check the gold sets against, in addition to those that are found. May be given several times.",
 )
-@click.option("--quiet", is_flag=True, help="Print errors only, and no notes.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the findings as JSON; - for stdout.")
+@click.option("--quiet", is_flag=True, help="Print errors only, without notes.")
+@JSON
 def command(
     directory: Path | None,
     environments: tuple[str, ...],
@@ -50,7 +43,7 @@ def command(
 ) -> None:
     """Check the catalogues in DIRECTORY, or the shipped ones: form, references, replay of every member.
 
-    Every fault is reported at once, with its file and its place in it. Exit status 1 where there is one.
+    Every fault is reported at once, with its file and its place in it. Exit status 1 if there is one.
     """
     found: list[Finding] = []
     own = own_environments(environments)
@@ -91,12 +84,12 @@ def lint_context(
     task_files: Sequence[Path],
     environments: Mapping[str, Environment] = MappingProxyType({}),
 ) -> LintContext:
-    """Return what a catalogue is held against: the benchmark's own data where it is found, and tasks that are named.
+    """Return what a catalogue is checked against: the benchmark's own data if it is found, and tasks that are named.
 
     Args:
         place: The catalogue's directory.
-        data_dir: Where the benchmark's own data is.
-        task_files: Tasks beside those that are found.
+        data_dir: Directory of the benchmark's own data.
+        task_files: Tasks in addition to those that are found.
         environments: Environments by domain, which stand before those that are found; `""` serves any domain.
     """
     domain = decode_catalogue(read_files(place, []), []).domain

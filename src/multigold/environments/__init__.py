@@ -12,14 +12,16 @@ from multigold._lazy import attach
 
 if TYPE_CHECKING:
     from multigold.environments.base import Drafts as Drafts
-    from multigold.environments.replay import Refusal as Refusal
-    from multigold.environments.replay import Replay as Replay
-    from multigold.environments.replay import StepOutcome as StepOutcome
-    from multigold.environments.replay import initial_state as initial_state
-    from multigold.environments.replay import step as step
+    from multigold.environments.replay import (
+        Refusal as Refusal,
+        Replay as Replay,
+        StepOutcome as StepOutcome,
+        initial_state as initial_state,
+        step as step,
+    )
 
 _HOMES = {
-    "base": ("Drafts",),
-    "replay": ("Refusal", "Replay", "StepOutcome", "initial_state", "step"),
+    "base": "Drafts",
+    "replay": "Refusal Replay StepOutcome initial_state step",
 }
 __getattr__, __dir__, __all__ = attach(__name__, _HOMES)

@@ -40,7 +40,7 @@ def calculate(expression: Json) -> str:
         expression: The expression; anything but a string is refused.
 
     Raises:
-        RefusalError: If it is no expression, or too long, or a number in it is too large.
+        RefusalError: If it is not an expression, or too long, or a number in it is too large.
         ArithmeticError: If it divides by zero or overflows; to `step` that is a refusal as any other.
     """
     if not isinstance(expression, str) or not _ALLOWED.issuperset(expression):
@@ -151,7 +151,7 @@ def _power(left: Number, right: Number) -> Number:
         _bounded(left.bit_length() * right)
     result = left**right
     if isinstance(result, complex):
-        raise RefusalError("the result is no real number")
+        raise RefusalError("the result is not a real number")
     return result
 
 

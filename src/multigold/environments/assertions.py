@@ -24,8 +24,8 @@ def holds(environment: Environment, state: EndState, assertion: Json) -> bool | 
         assertion: `{"env_type", "func_name", "arguments"?, "assert_value"?}`, as the benchmark writes it.
 
     Returns:
-        Whether the predicate gives the value that is asserted (true, where none is stated); None if that cannot be
-        told: no such predicate, or it fails, on which tau2's evaluator fails as well.
+        Whether the predicate gives the value that is asserted (true, if none is stated); None if that cannot be
+        decided: no such predicate, or it fails, on which tau2's evaluator fails as well.
     """
     if not isinstance(assertion, dict) or not isinstance(assertion.get("func_name"), str):
         return None
@@ -42,17 +42,17 @@ def holds(environment: Environment, state: EndState, assertion: Json) -> bool | 
 
 
 def all_hold(environment: Environment, state: EndState, assertions: Iterable[Json]) -> bool | None:
-    """Tell whether all assertions hold; None if one of them cannot be told and no other one fails."""
-    told = [holds(environment, state, assertion) for assertion in assertions]
-    if False in told:
+    """Tell whether all assertions hold; None if one of them cannot be decided and no other fails."""
+    found = [holds(environment, state, assertion) for assertion in assertions]
+    if False in found:
         return False
-    return None if None in told else True
+    return None if None in found else True
 
 
 def shown(assertion: Json) -> str:
     """Return an assertion as a call, for people."""
     if not isinstance(assertion, dict):
-        return "something that is no assertion"
+        return "something that is not an assertion"
     arguments = assertion.get("arguments")
     pairs = arguments.items() if isinstance(arguments, dict) else ()
     call = f"{assertion.get('func_name')}({', '.join(f'{name}={value!r}' for name, value in pairs)})"

@@ -1,4 +1,10 @@
-"""What an environment is: an initial state, and the tools that change it."""
+"""What an environment is: an initial state, and the tools that change it.
+
+There is no prompt, no policy and no conversation in it. Scoring asks one question of an environment: which state do
+these calls end in? So tools are functions of a draft and arguments, an environment is a frozen value that any number
+of replays share, and whatever the domain must say about its records (which ids it mints, which lists have no order) is
+declared as data in `conventions`, where equivalences and audits can read it.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +68,7 @@ class Environment:
     ) -> Environment:
         """Return an environment whose tools are plain functions on a dictionary.
 
-        Each call runs on a deep copy of the state, which is compared afterwards: correct, and slow where the state is
+        Each call runs on a deep copy of the state, which is compared afterwards: correct, and slow if the state is
         large.
 
         Args:
@@ -70,8 +76,8 @@ class Environment:
             initial: The state that every task starts in: `{table: {record id: record}}`.
             functions: The agent's functions, by whether they change the state: `{"read": [...], "write": [...]}`. Each
                 takes the state's data first, and becomes the tool of its name.
-            user_initial: The user's own state, where there is one.
-            user_functions: The simulated user's functions; they work on the user's own state, where there is one.
+            user_initial: The user's own state, if there is one.
+            user_functions: The simulated user's functions; they work on the user's own state, if there is one.
             assertions: Predicates, `function(data, **arguments) -> bool`, of either side.
             settings: Other attributes of `Environment`, such as `conventions` and `invariants`.
 
@@ -103,7 +109,7 @@ class Environment:
 
 
 class Drafts:
-    """The two sides of a state while calls run: the agent's draft and, where the domain has one, the user's."""
+    """The two sides of a state while calls run: the agent's draft and, if the domain has one, the user's."""
 
     __slots__ = ("agent", "user")
 
@@ -112,7 +118,7 @@ class Drafts:
         self.user: Draft | None = None if state.user is None else state.user.draft()
 
     def side(self, requestor: Requestor) -> Draft:
-        """Return the draft that a requestor's tools work on; the agent's where the domain has one side."""
+        """Return the draft that a requestor's tools work on; the agent's if the domain has one side."""
         return self.user if requestor == "user" and self.user is not None else self.agent
 
     def freeze(self) -> EndState:

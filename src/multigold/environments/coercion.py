@@ -22,7 +22,7 @@ from multigold.environments.tools import RefusalError
 from multigold.state.canonical import Json, clone
 
 FieldType: TypeAlias = Callable[[Json], Json]
-"""`field_type(value)` is the stored value; raises `RefusalError` where the value is not of the type."""
+"""`field_type(value)` is the stored value; raises `RefusalError` if the value is not of the type."""
 
 # Unicode's White_Space property. Python's own `strip` also takes the separators U+001C to U+001F, pydantic does not.
 _BLANK = (
@@ -44,7 +44,7 @@ def text(value: Json) -> str:
     """Take a string as it is; nothing else becomes one.
 
     Raises:
-        RefusalError: If the value is no string.
+        RefusalError: If the value is not a string.
     """
     if isinstance(value, str):
         return value

@@ -17,7 +17,7 @@ def finder(table: str, message: str) -> Callable[[Draft, Json], Json]:
 
     Args:
         table: Where it looks.
-        message: What it refuses with (`RefusalError`) where there is no such record; `{id}` stands for the id.
+        message: What it refuses with (`RefusalError`) if there is no such record; `{id}` stands for the id.
     """
 
     def find(draft: Draft, record_id: Json) -> Json:
@@ -29,7 +29,7 @@ def finder(table: str, message: str) -> Callable[[Draft, Json], Json]:
 
 
 def changed_records(initial: EndState, end: EndState, table: str) -> Iterator[tuple[str, Json, Json]]:
-    """Yield (id, before, after) for each record of an agent's table that differs; `GONE` where there is none."""
+    """Yield (id, before, after) for each record of an agent's table that differs; `GONE` if there is none."""
     for touched, record_id in end.agent.touched(initial.agent):
         if touched == table:
             before, after = initial.agent.find(table, record_id), end.agent.find(table, record_id)
@@ -49,7 +49,7 @@ def calculate(draft: Draft, expression: Json) -> Json:  # noqa: ARG001 - every t
     """Return the value of an arithmetic expression as text.
 
     Raises:
-        RefusalError: If it is no expression (`multigold.environments.arithmetic`).
+        RefusalError: If it is not an expression (`multigold.environments.arithmetic`).
     """
     from multigold.environments.arithmetic import calculate as computed  # few golds calculate
 

@@ -73,7 +73,7 @@ class CaselessDraft:
         self._draft.put(table, record_id, record)
 
     def put_whole(self, table: str, value: Json) -> None:
-        """Store a top-level value that is no object."""
+        """Store a top-level value that is not an object."""
         self._draft.put_whole(table, value)
 
     def ids(self, table: str) -> list[str]:

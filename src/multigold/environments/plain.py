@@ -73,7 +73,7 @@ def plain_assertion(function: PlainFunction, tables: Iterable[str]) -> Assertion
 
 
 def plain_data(database: Database, tables: Iterable[str] = ()) -> dict[str, Json]:
-    """Return a database as plain data of its own, with these tables even where they are empty."""
+    """Return a database as plain data of its own, with these tables even if they are empty."""
     return {**{table: {} for table in tables}, **database.to_json()}
 
 

@@ -4,7 +4,7 @@
     my-shop = "my_shop.scoring:environment"
 
 The name is what result files and commands call it by. What it refers to is an `Environment`, or a function without
-arguments that returns one. Nothing is imported before somebody asks for the name.
+arguments that returns one. Nothing is imported until the name is asked for.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def load_registered(name: str) -> Environment | None:
     """Load a registered environment; None if none has that name.
 
     Raises:
-        CallError: If several packages register the name, or what they register is no environment.
+        CallError: If several packages register the name, or what they register is not an environment.
         EnvironmentNotFoundError: If it cannot be imported.
     """
     points = [point for point in _points() if point.name == name]

@@ -38,7 +38,7 @@ class Refusal:
 
 @attrs.frozen(kw_only=True)
 class StepOutcome:
-    """What came of one call: an observation, or a refusal."""
+    """The result of one call: an observation, or a refusal."""
 
     call: ToolCall
     observation: Json = None
@@ -58,8 +58,8 @@ def step(
         copy: Whether the observation is a copy, which later calls leave alone; else it is good until the next call.
 
     Returns:
-        What came of it. A tool that raises, whatever it raises, has refused: tau2 answers every exception of a tool
-        with an error message and goes on, and brings the two sides in step only where there was none
+        Its result. A tool that raises, whatever it raises, has refused: tau2 answers every exception of a tool
+        with an error message and goes on, and brings the two sides in step only if there was none
         (`environment.py`, `get_response`).
 
     Raises:
@@ -77,7 +77,7 @@ def step(
             if synchronise and environment.synchronise is not None:
                 environment.synchronise(drafts)
         except DataError:
-            raise  # the database cannot be read, which is no answer of a tool
+            raise  # the database cannot be read, which is not an answer of a tool
         except Exception as error:
             refusal = Refusal(kind="refused", message=f"{_kind(error)}{error}")
     return StepOutcome(call=call, observation=None if refusal else observation, refusal=refusal)
@@ -119,7 +119,7 @@ def _unfit(tool: Tool | None, call: ToolCall) -> Refusal | None:
 
 @attrs.frozen(kw_only=True)
 class Replay:
-    """The end of a replay: the state, and what came of each call in order."""
+    """The end of a replay: the state, and the result of each call in order."""
 
     end_state: EndState
     outcomes: tuple[StepOutcome, ...]
@@ -146,7 +146,7 @@ def replay(
         initial: Where to start; None for the environment's own initial state.
         synchronise: Whether to bring the two sides in step after each call. tau2 does so for an agent's calls and not
             for a gold's (`evaluator_env.py`), so the benchmark's own gold is replayed with False.
-        observe: Whether anybody looks at the observations; without, what is only good for them is left out.
+        observe: Whether observations are used; if not, work that only serves them is skipped.
 
     Returns:
         The end state and the outcome of each call.
@@ -175,7 +175,7 @@ def initial_state(environment: Environment, task_initial: EndState | None, chang
 
     Args:
         environment: The environment.
-        task_initial: The task's own state, which wins where it is given.
+        task_initial: The task's own state, which wins if it is given.
         changes: The task's changes to the environment's initial state (tau2: `initial_state`); None for none.
 
     Raises:
@@ -197,15 +197,15 @@ def _asks_for_changes(changes: Json) -> bool:
 
 
 def state_after_history(environment: Environment, start: EndState, changes: Json) -> EndState:
-    """Return the state in which a task is handed to the agent: some begin in the middle of a talk.
+    """Return the state in which a task is handed to the agent: some begin in the middle of a conversation.
 
-    The calls of that talk stand in the record of a run as well, so a run is replayed from `start` and a gold from here
-    (tau2, `evaluator_env.py`).
+    The record of a run has the calls of that conversation as well, so a run is replayed from `start` and a gold from
+    here (tau2, `evaluator_env.py`).
 
     Args:
         environment: The environment.
         start: The state that the task starts in.
-        changes: The task's own initial state, whose `message_history` is the talk so far.
+        changes: The task's own initial state, whose `message_history` is the conversation so far.
     """
     history = changes.get("message_history") if isinstance(changes, dict) else None
     if not history:

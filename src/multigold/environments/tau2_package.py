@@ -2,7 +2,7 @@
 
     environment = tau2_package.load("tau2-mock")
 
-The domain's own tools run, on models that are made anew from the state for each call, and what they changed is taken
+The domain's own tools run, on models that are rebuilt from the state for each call, and what they changed is taken
 over. So a replay is a function of the state alone, as everywhere here, and slow: a call costs as much as the database
 is large. What a domain keeps outside its databases, in its toolkits or in its classes, does not outlive a call. One
 exception: some tools store values that the domain's models would not read back (a status that is none); the next call
@@ -202,7 +202,7 @@ class _Package:
         return drafts.freeze()
 
     def _assertions(self) -> dict[str, Assertion]:
-        """Return the predicates by name; a name that both sides have is left out, as nothing tells them apart."""
+        """Return the predicates by name; a name that both sides have is left out as ambiguous."""
         names: dict[str, list[Requestor]] = {}
         for side, toolkit in self._toolkits(self.bare):
             for name in dir(type(toolkit)):

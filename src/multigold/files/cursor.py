@@ -102,7 +102,7 @@ class Cursor:
         return Cursor(self.value[key], self.file, self.found, (*self.path, key))
 
     def text(self, key: str, default: str = "") -> str:
-        """Return a member that is a string; the default where it is absent or (noted) something else."""
+        """Return a member that is a string; the default if it is absent or (noted) something else."""
         return self._typed(key, str, "a string", default)
 
     def flag(self, key: str) -> bool:
@@ -110,11 +110,11 @@ class Cursor:
         return self._typed(key, bool, "true or false", False)
 
     def number(self, key: str) -> int:
-        """Return a member that is a whole number; 0 where it is absent or (noted) something else."""
+        """Return a member that is a whole number; 0 if it is absent or (noted) something else."""
         return self._typed(key, int, "a whole number", 0)
 
     def word(self, key: str, words: Collection[str], default: str) -> str:
-        """Return a member that is one of a few words; the default where it is absent or (noted) something else."""
+        """Return a member that is one of a few words; the default if it is absent or (noted) something else."""
         value = self.text(key, default)
         if value not in words:
             self.at(key).fault("unknown-word", f"{value!r} is none of {', '.join(words)}")

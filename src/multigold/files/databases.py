@@ -54,7 +54,7 @@ class TableSet:
     Attributes:
         database: The tables.
         form: What it was read from.
-        keys: Table to what its rows are told apart by, in words; only tables of rows.
+        keys: Table to what its rows are distinguished by, in words; only tables of rows.
         numbered: Tables whose rows have no key and go by their number or rowid: a row that is inserted or removed
             moves the ones after it, or their numbers mean nothing.
     """
@@ -79,11 +79,11 @@ def read_tables(path: Path | str, *, keys: Keys | None = None) -> TableSet:
             there are passed over, as one of two databases may lack one.
 
     Returns:
-        The database, and what its rows are told apart by.
+        The database, and what its rows are distinguished by.
 
     Raises:
         CallError: A column that `keys` names is not there, or the table has no rows.
-        DataError: The path is no database, cannot be read, or is too large.
+        DataError: The path is not a database, cannot be read, or is too large.
     """
     reading = _DatabaseReading(
         path=Path(path), named={table: tuple(columns) for table, columns in (keys or {}).items()}
@@ -98,7 +98,7 @@ def read_tables(path: Path | str, *, keys: Keys | None = None) -> TableSet:
 
 @attrs.define(kw_only=True)
 class _DatabaseReading:
-    """What is kept while one database is read: what is left to read of it, and what its rows are told apart by."""
+    """What is kept while one database is read: what is left to read of it, and what its rows are distinguished by."""
 
     path: Path
     named: dict[str, tuple[str, ...]]
@@ -124,11 +124,11 @@ def _tables(reading: _DatabaseReading) -> tuple[DatabaseForm, dict[str, Json]]:
         return "sqlite", _sqlite(reading)
     if _suffix(path) in (".csv", ".tsv"):
         raise DataError(
-            "one CSV file is one table", where=str(path), remedy="Put it into a folder, and give the folder."
+            "one CSV file is one table", where=str(path), remedy="Put it into a folder, and name the folder."
         )
     value = _parsed(path, reading)
     if not isinstance(value, dict):
-        raise DataError("a database is an object of tables, and this is none", where=str(path), remedy=_WORKS)
+        raise DataError("a database is an object of tables, and this is not", where=str(path), remedy=_WORKS)
     return "json", {table: _listed(table, records, reading, str(path)) for table, records in value.items()}
 
 
@@ -155,7 +155,7 @@ def _contents(path: Path, reading: _DatabaseReading) -> str:
         reading.take(len(data), str(path))
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DataError(f"it is no UTF-8 text (byte {error.start})", where=str(path), remedy=_WORKS) from error
+        raise DataError(f"it is not UTF-8 text (byte {error.start})", where=str(path), remedy=_WORKS) from error
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(path, error) from error
 
@@ -164,7 +164,7 @@ def _parsed(path: Path, reading: _DatabaseReading) -> Json:
     try:
         return json.loads(_contents(path, reading), object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"it is no JSON ({error})", where=str(path), remedy=_WORKS) from error
+        raise DataError(f"it is not JSON ({error})", where=str(path), remedy=_WORKS) from error
 
 
 def _object(members: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -172,7 +172,7 @@ def _object(members: list[tuple[str, Json]]) -> dict[str, Json]:
     if len(found) < len(members):
         names = [name for name, _ in members]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the name {twice!r} stands twice in one object")
+        raise ValueError(f"the name {twice!r} occurs twice in one object")
     return found
 
 
@@ -189,7 +189,7 @@ def _folder(reading: _DatabaseReading) -> Iterator[tuple[str, Json]]:
             continue
         table = path.name.removesuffix(".gz")[: -len(_suffix(path))]
         if table in found:
-            raise DataError(f"the table {table!r} stands in {found[table].name} and in {path.name}", where=str(path))
+            raise DataError(f"the table {table!r} is in both {found[table].name} and {path.name}", where=str(path))
         found[table] = path
     if not found:
         raise DataError("the folder holds no JSON or CSV file", where=str(reading.path), remedy=_WORKS)
@@ -209,7 +209,7 @@ def _csv_table(table: str, path: Path, reading: _DatabaseReading) -> Json:
         heading = next(lines, [])
         rows = [_row(heading, cells, f"{path}: line {lines.line_num}") for cells in lines if cells]
     except csv.Error as error:
-        raise DataError(f"it is no CSV ({error})", where=f"{path}: line {lines.line_num}") from error
+        raise DataError(f"it is not CSV ({error})", where=f"{path}: line {lines.line_num}") from error
     if len(set(heading)) < len(heading) or not heading:
         raise DataError("its first line must name every column once", where=str(path))
     columns = reading.named.get(table)
@@ -237,13 +237,13 @@ _READERS: Final[Mapping[str, Callable[[str, Path, _DatabaseReading], Json]]] = {
 
 
 def _listed(table: str, value: Json, reading: _DatabaseReading, where: str) -> Json:
-    """Return a JSON table; a list of rows is keyed where the caller names its key, and is one value otherwise."""
+    """Return a JSON table; a list of rows is keyed if the caller names its key, and is one value otherwise."""
     columns = reading.named.get(table)
     if columns is None:
         return value
     rows = list(value.values()) if isinstance(value, dict) else value
     if not (isinstance(rows, list) and all(isinstance(row, dict) for row in rows)):
-        raise CallError(f"the table {table!r} has no rows to have a key", where=where)
+        raise CallError(f"the table {table!r} has no rows, so it cannot have a key", where=where)
     return _keyed(table, rows, columns, reading, where)
 
 
@@ -254,14 +254,14 @@ def _keyed(
     for number, row in enumerate(rows, start=1):
         missing = [column for column in columns if column not in row]
         if missing:
-            raise CallError(f"row {number} of the table {table!r} has no {missing[0]!r} to be its key", where=where)
+            raise CallError(f"row {number} of the table {table!r} has no {missing[0]!r}, which is its key", where=where)
         _add(records, _id([row[column] for column in columns]), row, table, where)
     reading.keys[table] = ", ".join(columns)
     return records
 
 
 def _id(values: Sequence[Json]) -> str:
-    """Return the record id for the values of a key: the value itself, or a JSON list where there are several."""
+    """Return the record id for the values of a key: the value itself, or a JSON list if there are several."""
     if len(values) == 1 and isinstance(values[0], str | int) and not isinstance(values[0], bool):
         return str(values[0])
     return json.dumps(values if len(values) > 1 else values[0], ensure_ascii=False)
@@ -305,7 +305,7 @@ def _sqlite_table(connection: sqlite3.Connection, table: str, reading: _Database
     key = list(reading.named.get(table, primary))
     unknown = [name for name in key if name not in names]
     if unknown:
-        raise CallError(f"the table {table!r} has no column {unknown[0]!r} to be its key", where=where)
+        raise CallError(f"the table {table!r} has no column {unknown[0]!r}, which should be its key", where=where)
     rowid = next((name for name in _ROWID_NAMES if name not in map(str.lower, names)), None)
     if not key and rowid is None:
         raise CallError(f"the table {table!r} has no key", where=where, remedy=f"Name one: --key {table}=COLUMN.")

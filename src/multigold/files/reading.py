@@ -10,7 +10,7 @@ _PIECE: Final = 16 * 2**20
 
 
 def read_at_most(file: Any, limit: int) -> bytes:
-    """Return what a file holds; where that is more than the limit, just one byte more, so that it is seen.
+    """Return what a file holds; if that is more than the limit, just one byte more, so that it is seen.
 
     It is read in pieces: one read sets aside all that it may return, and for a limit of gigabytes that takes longer
     than to read what is there.

@@ -16,12 +16,13 @@ MAX_RECORD_BYTES = 256 * 2**20
 """A larger file of records is refused."""
 
 
-def open_records(path: Path, schema: str) -> Cursor:
+def open_records(path: Path, schema: str, *, remedy: str = "Is it a file of records?") -> Cursor:
     """Open a file of records.
 
     Args:
         path: The file.
         schema: Name and version of the form that it should have.
+        remedy: What to try if it is of another form.
 
     Returns:
         A cursor on the whole document, whose list of findings is empty.
@@ -39,9 +40,7 @@ def open_records(path: Path, schema: str) -> Cursor:
         raise CallError(f"the records are not JSON ({error})", where=str(path)) from error
     stated = value.get("schema") if isinstance(value, dict) else None
     if stated != schema:
-        raise CallError(
-            f"its `schema` is {stated!r} and should be {schema!r}", where=str(path), remedy="Is it a file of records?"
-        )
+        raise CallError(f"its `schema` is {stated!r} and should be {schema!r}", where=str(path), remedy=remedy)
     found: list[Finding] = []
     return Cursor(value, path.name, found)
 

@@ -23,7 +23,7 @@ def document_schema(name: str) -> dict[str, Any]:
         CallError: If there is no such kind of document.
     """
     if name not in schema_names():
-        raise CallError(f"no document is called {name!r}", remedy=f"There are {', '.join(schema_names())}.")
+        raise CallError(f"no kind of document is called {name!r}", remedy=f"There are {', '.join(schema_names())}.")
     schema: dict[str, Any] = json.loads(_text(name))
     return schema
 

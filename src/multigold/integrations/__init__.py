@@ -1,1 +1,1 @@
-"""Bridges to other people's packages, each behind its extra and imported by nobody else."""
+"""Bridges to other people's packages, each behind its extra and imported by no other room."""

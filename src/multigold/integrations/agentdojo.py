@@ -7,7 +7,7 @@
 An AgentDojo environment is a tree of pydantic models, and its tools write to it. Here each of its fields is a table,
 such as `calendar.events` or `bank_account.transactions`; records with an id are keyed by it. Every call rebuilds the
 pydantic environment from the tables, lets AgentDojo's own runtime run the tool, and takes over what it changed. Four
-things of that environment are no part of what an agent decides, and are treated so:
+things of that environment are not part of what an agent decides, and are treated so:
 
 - the clock: AgentDojo stamps sent mail and changed files with the time of day. Such stamps are `CLOCK`;
 - the order of an event's participants: AgentDojo makes a set of them, and copies it to the recipients of the mails
@@ -143,7 +143,7 @@ def _suites(version: str) -> dict[str, Any]:
         ) from None
     suites: dict[str, Any] = get_suites(version)
     if not suites:
-        raise CallError(f"AgentDojo has no benchmark version {version!r}", remedy=f"One that it has is {VERSION}.")
+        raise CallError(f"AgentDojo has no benchmark version {version!r}", remedy=f"{VERSION} exists.")
     return suites
 
 
@@ -266,7 +266,7 @@ class EnvironmentShape:
         environment_type: A pydantic model whose fields are pydantic models.
 
     Raises:
-        CallError: If a field is no model.
+        CallError: If a field is not a model.
     """
 
     def __init__(self, environment_type: Any) -> None:
@@ -308,7 +308,7 @@ def _places(parts: Mapping[str, Any]) -> Iterator[_FieldPlace]:
 
     for part, model in parts.items():
         if not (isinstance(model, type) and issubclass(model, BaseModel)):
-            raise CallError(f"the field {part!r} of an AgentDojo environment is no model of fields")
+            raise CallError(f"the field {part!r} of an AgentDojo environment is not a model of fields")
         for field, info in model.model_fields.items():
             if not _is_copy(field):
                 annotation: Any = info.annotation
@@ -322,7 +322,7 @@ def _is_copy(field: str) -> bool:
 
 
 def _key(annotation: Any) -> str:
-    """Return the field that keys the records of a list type; empty if the type is no list, or they have no id."""
+    """Return the field that keys the records of a list type; empty if the type is not a list, or they have no id."""
     if get_origin(annotation) is not list:
         return ""
     known = getattr(get_args(annotation)[0], "model_fields", {})
@@ -359,8 +359,8 @@ def run_calls(
 
     AgentDojo's `utility` looks at the end state and at what the agent said in one go. Its value for the run is the
     recorded reward. The part about what was said is found by asking it about the same words after the ground truth's
-    calls: that is the recorded factor `OUTPUT`. It is left out where the ground truth itself fails AgentDojo's check,
-    so that nothing can be told from it.
+    calls: that is the recorded factor `OUTPUT`. It is left out if the ground truth itself fails AgentDojo's check,
+    so that nothing follows from it.
 
     Args:
         suite: The suite.

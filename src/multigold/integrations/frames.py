@@ -118,7 +118,7 @@ def _verdict_row(verdict: Verdict) -> dict[str, Json]:
 
 def _frame(rows: list[dict[str, Json]], columns: Mapping[str, ColumnType], library: Library) -> Any:
     if library not in ("pandas", "polars"):
-        raise CallError(f"no data frames of {library!r} are known", remedy="There are pandas and polars.")
+        raise CallError(f"data frames of {library!r} are not supported", remedy="Use pandas or polars.")
     try:
         module: Any = import_module(library)
     except ImportError as error:

@@ -59,7 +59,7 @@ def to_score(verdict: Verdict) -> Score:
 
 
 def trajectory_of(messages: Sequence[Any]) -> Trajectory:
-    """Return the trajectory of an Inspect talk.
+    """Return the trajectory of an Inspect conversation.
 
     Args:
         messages: Inspect chat messages, in order.

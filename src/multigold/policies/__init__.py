@@ -7,46 +7,46 @@ from typing import TYPE_CHECKING
 from multigold._lazy import attach
 
 if TYPE_CHECKING:
-    from multigold.policies.audit import CLAUSE_TESTS as CLAUSE_TESTS
-    from multigold.policies.audit import ClauseRecord as ClauseRecord
-    from multigold.policies.audit import ClauseTest as ClauseTest
-    from multigold.policies.audit import LoopholeCandidate as LoopholeCandidate
-    from multigold.policies.audit import PolicyAudit as PolicyAudit
-    from multigold.policies.audit import audit_progress as audit_progress
-    from multigold.policies.audit import loophole_candidates as loophole_candidates
-    from multigold.policies.audit import update_policy_audit as update_policy_audit
-    from multigold.policies.audit_records import catalogue_stub as catalogue_stub
-    from multigold.policies.audit_records import read_policy_audit as read_policy_audit
-    from multigold.policies.audit_records import write_policy_audit as write_policy_audit
-    from multigold.policies.clauses import PolicyClause as PolicyClause
-    from multigold.policies.clauses import split_policy as split_policy
-    from multigold.policies.counts import PolicyCounts as PolicyCounts
-    from multigold.policies.counts import count_checks as count_checks
-    from multigold.policies.counts import count_policy as count_policy
-    from multigold.policies.counts import find_tools as find_tools
-    from multigold.policies.hints import Hint as Hint
-    from multigold.policies.hints import find_hints as find_hints
-    from multigold.policies.lines import ClauseText as ClauseText
-    from multigold.policies.lines import clause_text as clause_text
-    from multigold.policies.lines import make_clause as make_clause
-    from multigold.policies.lines import policy_fingerprint as policy_fingerprint
-    from multigold.policies.lines import policy_lines as policy_lines
+    from multigold.policies.audit import (
+        CLAUSE_TESTS as CLAUSE_TESTS,
+        ClauseRecord as ClauseRecord,
+        ClauseTest as ClauseTest,
+        LoopholeCandidate as LoopholeCandidate,
+        PolicyAudit as PolicyAudit,
+        audit_progress as audit_progress,
+        loophole_candidates as loophole_candidates,
+        update_policy_audit as update_policy_audit,
+    )
+    from multigold.policies.audit_records import (
+        catalogue_stub as catalogue_stub,
+        read_policy_audit as read_policy_audit,
+        write_policy_audit as write_policy_audit,
+    )
+    from multigold.policies.clauses import PolicyClause as PolicyClause, split_policy as split_policy
+    from multigold.policies.counts import (
+        PolicyCounts as PolicyCounts,
+        count_checks as count_checks,
+        count_policy as count_policy,
+        find_tools as find_tools,
+    )
+    from multigold.policies.hints import Hint as Hint, find_hints as find_hints
+    from multigold.policies.lines import (
+        ClauseText as ClauseText,
+        clause_text as clause_text,
+        make_clause as make_clause,
+        policy_fingerprint as policy_fingerprint,
+        policy_lines as policy_lines,
+    )
 
 _HOMES = {
     "audit": (
-        "CLAUSE_TESTS",
-        "ClauseRecord",
-        "ClauseTest",
-        "LoopholeCandidate",
-        "PolicyAudit",
-        "audit_progress",
-        "loophole_candidates",
-        "update_policy_audit",
+        "CLAUSE_TESTS ClauseRecord ClauseTest LoopholeCandidate PolicyAudit audit_progress loophole_candidates "
+        "update_policy_audit"
     ),
-    "audit_records": ("catalogue_stub", "read_policy_audit", "write_policy_audit"),
-    "clauses": ("PolicyClause", "split_policy"),
-    "counts": ("PolicyCounts", "count_checks", "count_policy", "find_tools"),
-    "hints": ("Hint", "find_hints"),
-    "lines": ("ClauseText", "clause_text", "make_clause", "policy_fingerprint", "policy_lines"),
+    "audit_records": "catalogue_stub read_policy_audit write_policy_audit",
+    "clauses": "PolicyClause split_policy",
+    "counts": "PolicyCounts count_checks count_policy find_tools",
+    "hints": "Hint find_hints",
+    "lines": "ClauseText clause_text make_clause policy_fingerprint policy_lines",
 }
 __getattr__, __dir__, __all__ = attach(__name__, _HOMES)

@@ -1,12 +1,12 @@
 """Stage 1: every clause of a policy, put to four tests by a person, before any run is looked at (the paper, section 3).
 
 The record of it is plain data that outlives the policy's edits. A record belongs to a *text*: it follows its clause to
-another line or heading, and where the text was reworded it keeps what was decided and is marked for another look. A
+another line or heading, and if the text was reworded it keeps what was decided and is marked for another look. A
 clause that disappears takes nothing away; its record waits among the `gone`, should it come back.
 
     pass             the clause settles it
     fail             it does not; `question` says what it leaves open, and the clause is a candidate loophole
-    not_looked_at    nobody has looked yet
+    not_looked_at    not looked at yet
 
 Nothing in this module judges. It keeps, matches and counts what people decided.
 """
@@ -30,7 +30,7 @@ CLAUSE_TESTS: Mapping[str, str] = {
     "scope": "Does it cover every case that can come up, or is it silent on some?",
     "boundary": "Does it settle its edges: nothing, exactly at the limit, several at once, an offer that is declined?",
     "composition": "Where it meets other clauses, is there one way to apply them together, and one order?",
-    "assumption": "Does it stand by itself, or lean on something that is said nowhere?",
+    "assumption": "Does it stand on its own, or rely on something that is not said?",
 }
 """The four tests, each as the question to put to a clause."""
 
@@ -40,7 +40,7 @@ USUAL_CATEGORY: Mapping[str, LoopholeCategory] = {
     "composition": LoopholeCategory.COMPOSITIONAL_AMBIGUITY,
     "assumption": LoopholeCategory.IMPLICIT_PRECONDITION,
 }
-"""The category of a candidate where its record names none. Contradicting clauses fail composition and name theirs."""
+"""The category of a candidate if its record names none. Contradicting clauses fail composition and name theirs."""
 
 TestResult: TypeAlias = Literal["pass", "fail", "not_looked_at"]
 ChangeKind: TypeAlias = Literal["new", "moved", "changed", "gone", "returned"]
@@ -50,12 +50,12 @@ _ID_WORDS = 6
 
 @attrs.frozen(kw_only=True)
 class ClauseTest:
-    """What came of one test of one clause.
+    """The result of one test of one clause.
 
     Attributes:
         result: What a person decided.
         question: What the clause leaves open; a test that fails states it.
-        category: Place in the taxonomy, where it is not the usual one of the test.
+        category: Place in the taxonomy, if it is not the usual one of the test.
         entry: Id of the entry that it becomes in a catalogue, such as `L6`; tests with one id are one candidate.
         sides: The ways to read it, as far as they are worked out.
         meets: Ids of the other clauses that it is about.
@@ -75,7 +75,7 @@ class ClauseTest:
 
 @attrs.frozen(kw_only=True)
 class ClauseRecord:
-    """A clause and what came of its tests.
+    """A clause and the results of its tests.
 
     Attributes:
         id: Its name, given once and kept.
@@ -84,8 +84,8 @@ class ClauseRecord:
         last_line: Its last line.
         text: Its lines.
         fingerprint: SHA-256 of them.
-        tests: Test to what came of it; a test that is missing was not looked at.
-        look_again: Why somebody should look again; empty if nobody need.
+        tests: Test to its result; a test that is missing was not looked at.
+        look_again: Why it needs another look; empty if it does not.
         note: Anything else.
     """
 
@@ -100,12 +100,12 @@ class ClauseRecord:
     note: str = ""
 
     def test(self, name: str) -> ClauseTest:
-        """Return what came of a test."""
+        """Return the result of a test."""
         return self.tests.get(name, _UNSEEN)
 
     @property
     def done(self) -> bool:
-        """Whether all four tests were looked at and nobody need look again."""
+        """Whether all four tests were looked at and none needs another look."""
         return not self.look_again and all(self.test(name).result != "not_looked_at" for name in CLAUSE_TESTS)
 
 
@@ -138,7 +138,7 @@ class ClauseChange:
     Attributes:
         clause: The clause's id.
         kind: What happened; `moved` is to another line or heading, with the text as it was.
-        before: The text before, where it changed.
+        before: The text before, if it changed.
     """
 
     clause: str
@@ -151,7 +151,7 @@ class LoopholeCandidate:
     """A candidate loophole: one failed test, or several that name the same entry.
 
     Attributes:
-        id: The entry's id, or `<clause>:<test>` where none was given.
+        id: The entry's id, or `<clause>:<test>` if none was given.
         clauses: Ids of the clauses that it is about.
         tests: Tests that failed.
         questions: What is left open.
@@ -175,7 +175,7 @@ class AuditProgress:
 
     Attributes:
         clauses: How many clauses there are.
-        done: Clauses with all four tests looked at, whatever came of them, and nothing to look at again.
+        done: Clauses with all four tests looked at, whatever the results, and nothing to look at again.
         look_again: Clauses to look at again.
         results: Test to result to number of clauses.
     """
@@ -203,7 +203,7 @@ def update_policy_audit(
         audit: The records so far; None to begin.
         policy: The policy's bytes.
         name: Name of the policy's file.
-        ids: Fingerprint of a clause to the id to give it where it is new, such as the id that a catalogue knows it by.
+        ids: Fingerprint of a clause to the id to give it if it is new, such as the id that a catalogue knows it by.
     """
     clauses = split_policy(policy)
     records = [*audit.clauses, *audit.gone] if audit else []

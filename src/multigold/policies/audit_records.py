@@ -119,7 +119,7 @@ def _check_ids(top: Cursor, records: Sequence[ClauseRecord]) -> None:
     meetings = [(r.id, name, other) for r in records for name, test in r.tests.items() for other in test.meets]
     for clause, name, other in meetings:
         if other not in known:
-            top.fault("unknown-clause", f"the test {name!r} of {clause!r} meets {other!r}, which is no clause")
+            top.fault("unknown-clause", f"the test {name!r} of {clause!r} names {other!r}, which is not a clause")
 
 
 def _record(at: Cursor) -> ClauseRecord:

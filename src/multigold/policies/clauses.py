@@ -1,7 +1,7 @@
 """A policy in Markdown, split into clauses: the pieces that one test of an audit, or one reference, is about.
 
 A clause is a paragraph, an item of a list, a row of a table or a fenced block. Headings, and labels such as
-`Change cabin:`, are no clauses; they name the ones below them. An item that begins with a small letter or a digit is a
+`Change cabin:`, are not clauses; they name the ones below them. An item that begins with a small letter or a digit is a
 fragment (`- user id`), and belongs to the line that it completes; one that begins with a capital letter or is numbered
 says something by itself and is a clause. Where a line ends with a colon, the items below it keep it as their `lead`,
 since `It is a business flight` means little without `can be cancelled if any of the following is true`.
@@ -57,7 +57,7 @@ def split_policy(policy: bytes) -> tuple[PolicyClause, ...]:
     """Split a policy into its clauses, in order.
 
     Args:
-        policy: The bytes of a Markdown file; what is no UTF-8 is replaced.
+        policy: The bytes of a Markdown file; what is not UTF-8 is replaced.
 
     Returns:
         The clauses. Every line that is not blank, a heading, a label or a rule is in exactly one of them.

@@ -75,7 +75,7 @@ def count_checks(source: bytes, *, where: str = "") -> int:
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise DataError(f"it is no Python that can be read ({error})", where=where) from error
+        raise DataError(f"it is not Python code that can be read ({error})", where=where) from error
     return sum(isinstance(node, ast.Raise) for node in ast.walk(tree))
 
 

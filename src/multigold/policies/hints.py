@@ -85,7 +85,7 @@ _KINDS = (
     _HintKind(
         name="conjunction",
         test="boundary",
-        question="What where only one part holds?",
+        question="What if only one part holds?",
         pattern=_words("and", "both"),
         in_conditions=True,
     ),
@@ -164,7 +164,7 @@ def _hint(clause: PolicyClause, test: str, kind: str, words: Iterable[str], ques
 
 
 def conditions_of(clause: PolicyClause) -> list[str]:
-    """Return the parts of a clause that seem to be conditions; all of it where it completes a line that states one."""
+    """Return the parts of a clause that seem to be conditions; all of it if it completes a line that states one."""
     if clause.lead and _CONDITION.search(clause.lead):
         return [clause.words]
     return [match.group(1) for match in _CONDITION.finditer(clause.words) if match.group(1).strip()]
@@ -194,7 +194,7 @@ def _undefined(clauses: Sequence[PolicyClause]) -> Iterator[Hint]:
         words = [word for part in conditions_of(clause) for word in content_words(part)]
         unknown = [w for w in words if inside[stem(w)] >= everywhere[stem(w)] and stem(w) not in known]
         if unknown:
-            yield _hint(clause, "assumption", "undefined", unknown, "What is meant by it, and where is that said?")
+            yield _hint(clause, "assumption", "undefined", unknown, "What does it mean, and where is that said?")
 
 
 def _opposites(clauses: Sequence[PolicyClause]) -> Iterator[Hint]:
@@ -210,7 +210,7 @@ def _opposites(clauses: Sequence[PolicyClause]) -> Iterator[Hint]:
             pairs.append((sum(rarity[word] for word in shared), one, other, shared))
     pairs.sort(key=lambda pair: (-pair[0], pair[1].first_line, pair[2].first_line))
     for _, one, other, shared in pairs[:MOST_PAIRS]:
-        question = "One allows and one forbids: which holds where both apply, and may one follow the other?"
+        question = "One allows and one forbids: which holds if both apply, and may one follow the other?"
         common = [word for word in content_words(one.words) if stem(word) in shared]
         yield _hint(one, "composition", "opposites", common, question, other.first_line)
 

@@ -1,7 +1,6 @@
 """The lines of a policy, and references to them that never repeat their text.
 
-What a line is (heading, label, item, fenced block) is told here and nowhere else; `clauses.py` puts lines together to
-clauses.
+What a line is (heading, label, item, fenced block) is decided here and only here; `clauses.py` joins lines to clauses.
 
 A policy is its benchmark's own. A catalogue names a clause by first and last line and by the fingerprint of those
 lines; the text is read from the user's copy. Where that copy is another version, the same lines are looked for
@@ -35,13 +34,13 @@ _RULE = re.compile(r"^\s*(?:[-*_]\s*){3,}$|^\s*\|?[\s:|-]*-{3,}[\s:|-]*$|^=+\s*$
 
 @attrs.frozen(kw_only=True)
 class ClauseText:
-    """A clause as it stands in somebody's copy of a policy.
+    """A clause as it stands in one copy of a policy.
 
     Attributes:
         clause: The clause.
         text: Its lines in that copy; empty if they are missing.
         found: `same` where they stand where the catalogue says, `moved` where they stand elsewhere, or `missing`.
-        first_line: Where they begin in that copy, counted from 1; 0 where they are missing.
+        first_line: Where they begin in that copy, counted from 1; 0 if they are missing.
     """
 
     clause: Clause
@@ -136,7 +135,7 @@ def is_label(line: str) -> bool:
 
 
 def clause_text(policy: bytes, clause: Clause) -> ClauseText:
-    """Return a clause as it stands in somebody's copy of its policy."""
+    """Return a clause as it stands in one copy of its policy."""
     lines = policy_lines(policy)
     size = clause.last_line - clause.first_line + 1
     starts = [clause.first_line, *range(1, len(lines) - size + 2)]

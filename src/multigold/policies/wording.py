@@ -63,7 +63,7 @@ def rewords(sentence: str, others: Iterable[str]) -> bool:
 
 
 def refuses(sentence: str) -> bool:
-    """Tell whether a sentence seems to say that somebody will not do or accept something."""
+    """Tell whether a sentence seems to say that the user will not do or accept something."""
     return _REFUSES.search(plain(sentence)) is not None
 
 

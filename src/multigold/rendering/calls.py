@@ -44,7 +44,7 @@ def call_heading(calls: Sequence[CallWithOutcome] | None) -> str:
 
 
 def call_lines(calls: Sequence[CallWithOutcome], *, width: int) -> Iterator[CallLine]:
-    """Yield a line for each call: its index, who called, the tool, the arguments and what came of it.
+    """Yield a line for each call: its index, who called, the tool, the arguments and the result.
 
     Args:
         calls: The calls in order.
@@ -64,7 +64,7 @@ def call_lines(calls: Sequence[CallWithOutcome], *, width: int) -> Iterator[Call
 
 def _arguments(arguments: Mapping[str, Json] | None) -> str:
     if arguments is None:
-        return "(arguments that are no JSON object)"
+        return "(arguments that are not a JSON object)"
     try:
         return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):

@@ -28,7 +28,7 @@ def difference_lines(before: TableSet, after: TableSet, delta: Delta, *, limit: 
     for table in sorted({*before.numbered, *after.numbered} & counts.keys()):
         key = after.keys.get(table) or before.keys.get(table, "")
         yield (
-            f"note: rows of {printable(table)} are told apart by {key}; "
+            f"note: rows of {printable(table)} are distinguished by {key}; "
             f"name a column that identifies them with --key {printable(table)}=COLUMN"
         )
 

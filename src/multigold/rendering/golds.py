@@ -12,7 +12,7 @@ from multigold.audit.golds.checks import CODES
 from multigold.state.explain import printable
 
 FEW_TASKS = 5
-"""Findings of one kind in more tasks than these are told in one line, with the tasks below it."""
+"""Findings of one kind in more tasks than these are printed in one line, with the tasks below it."""
 
 MAX_ROWS = 8
 """Most lines of tasks below such a line: more ids are no longer read."""
@@ -49,7 +49,7 @@ def audit_lines(
 
 @attrs.frozen
 class _Line:
-    """A line, with how many findings and tasks would not be told without it."""
+    """A line, with how many findings and tasks would not be shown without it."""
 
     text: str
     findings: int = 0

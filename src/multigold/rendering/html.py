@@ -10,7 +10,7 @@ from multigold.rescoring import FileReport, Options, provenance
 from multigold.stats.aggregation import BASELINES, HEADINGS, Report, percent_text, rate_text
 
 MAX_SHOWN = 500
-"""Runs whose readings are shown in full; a page with more is of no use to anybody."""
+"""Runs whose readings are shown in full; a page with more is too long to read."""
 
 
 def changes(verdict: Verdict) -> bool:

@@ -20,7 +20,7 @@ _PLACES = ("agent", "domain", "stratum", "loophole", "task", "part")
 
 
 def metric_tables(metrics: Sequence[Metric]) -> list[RenderableType]:
-    """Return a table for each kind of metric, with just the columns that it uses; a line where none has a value."""
+    """Return a table for each kind of metric, with just the columns that it uses; a line if none has a value."""
     kinds = list(dict.fromkeys(metric.metric for metric in metrics))
     return [_table(kind, [metric for metric in metrics if metric.metric == kind]) for kind in kinds]
 

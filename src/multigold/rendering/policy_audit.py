@@ -26,7 +26,7 @@ _SIGNS = {"pass": "ok", "fail": "OPEN", "not_looked_at": "."}
 
 
 def clause_table(audit: PolicyAudit, hints: Sequence[Hint]) -> RenderableType:
-    """Return a row per clause: what came of each test, whether to look again, how many places to look."""
+    """Return a row per clause: the result of each test, whether to look again, how many places to look."""
     from rich import box
     from rich.table import Table
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 DISCOVERY_NOTE = (
-    "An end state that several agents reach and the gold is not is a candidate reading or a common error: the policy "
-    "decides, not the number of agents. Nothing here is a reading."
+    "An end state that several agents reach although the gold fails them is a candidate reading or a common error: "
+    "the policy decides, not the number of agents. None of these is a reading yet."
 )
 
 _KNOWN = {

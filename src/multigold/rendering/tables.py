@@ -41,7 +41,7 @@ _NARROW_GAPS = ((0, 1, 0, 0), (0, 0, 0, 0))
 class GroupTable:
     """A table of groups, laid out for the width at hand: a number is never cut short.
 
-    One table; where that is too wide, the baselines stand in a second one, then rates are folded into two lines, then
+    One table; if that is too wide, the baselines stand in a second one, then rates are folded into two lines, then
     there is a table for each agent, then the columns move closer. A key that is the same in all groups stands in the
     title.
 
@@ -103,7 +103,7 @@ class GroupTable:
         folded: bool = False,
         padding: tuple[int, int, int, int] = _WIDE_GAP,
     ) -> Table:
-        """Return a table of some of the groups and some of the columns that are no keys."""
+        """Return a table of some of the groups and some of the columns that are not keys."""
         from rich import box
         from rich.table import Table
 
@@ -125,7 +125,9 @@ def _folded(text: str) -> str:
     return text.replace(", ", ",\n") if ", " in text else text.replace(" ", "\n")
 
 
-_REMEDIES = {"tasks_missing": "without tasks no run is scored: --benchmark-release says which release's they are of"}
+_REMEDIES = {
+    "tasks_missing": "without tasks no run is scored; --benchmark-release names the release that they belong to"
+}
 """What to try where runs are unscored for this reason."""
 
 
@@ -163,7 +165,7 @@ def _fidelity_lines(file: FileReport) -> Iterator[str]:
         "replayed": "carried out",
         "refused": "refused",
         "unknown": "of unknown tools",
-        "differing": "with another result than recorded",
+        "differing": "with a result other than recorded",
     }
     parts = ", ".join(f"{counts[name]} {word}" for name, word in words.items() if counts.get(name))
     drifting = counts.get("drifting", 0)

@@ -42,8 +42,8 @@ _UNSHOWN = {"reward_basis", "notes"}
 """Tasks that differ in nothing but these are counted and not listed."""
 
 STRATEGY_NOTE = (
-    "What the change does is read off its form (words of the new sentences, the golds' end states): a proposal, to be "
-    "checked by a person."
+    "What the change does is inferred from its form (words of the new sentences, the golds' end states): a proposal "
+    "for a person to check."
 )
 
 
@@ -67,7 +67,7 @@ def _table(changes: Iterable[TaskChange], *, replayed: bool) -> RenderableType:
     from rich.table import Table
 
     table = Table(title="By task", box=box.SIMPLE, title_justify="left", pad_edge=False)
-    for heading in ("task", "changed", "only cosmetically", "gold state", "what it does", "the user is now told"):
+    for heading in ("task", "changed", "only cosmetically", "gold state", "what it does", "added to the instructions"):
         table.add_column(heading, overflow="fold")
     for change in changes:
         table.add_row(
@@ -92,6 +92,6 @@ def overlap_line(overlap: TaskOverlap) -> str:
     """Return an overlap and its probability as a sentence."""
     return (
         f"{overlap.hits} of the {overlap.drawn} tasks named are among the {overlap.marked} changed of "
-        f"{overlap.population}; by chance at least so many would be with probability "
+        f"{overlap.population}; the probability of at least so many by chance is "
         f"{overlap.p_value * 100:.2f} % (hypergeometric; {overlap.expected:.2f} expected)"
     )

@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING
 from multigold._lazy import attach
 
 if TYPE_CHECKING:
-    from multigold.state.delta import ABSENT as ABSENT
-    from multigold.state.delta import Change as Change
-    from multigold.state.delta import join_pointer as join_pointer
-    from multigold.state.delta import split_pointer as split_pointer
+    from multigold.state.delta import (
+        ABSENT as ABSENT,
+        Change as Change,
+        join_pointer as join_pointer,
+        split_pointer as split_pointer,
+    )
     from multigold.state.equivalence import normal_form as normal_form
     from multigold.state.explain import explain_delta as explain_delta
-    from multigold.state.schemes import SCHEMES as SCHEMES
-    from multigold.state.schemes import hash_state as hash_state
+    from multigold.state.schemes import SCHEMES as SCHEMES, hash_state as hash_state
 
 _HOMES = {
-    "delta": ("ABSENT", "Change", "join_pointer", "split_pointer"),
-    "equivalence": ("normal_form",),
-    "explain": ("explain_delta",),
-    "schemes": ("SCHEMES", "hash_state"),
+    "delta": "ABSENT Change join_pointer split_pointer",
+    "equivalence": "normal_form",
+    "explain": "explain_delta",
+    "schemes": "SCHEMES hash_state",
 }
 __getattr__, __dir__, __all__ = attach(__name__, _HOMES)

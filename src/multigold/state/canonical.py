@@ -27,7 +27,7 @@ MAX_DEPTH = 100
 """Deeper nesting than this is refused: no real database comes near, and recursion must be bounded."""
 
 MAX_BITS = 2048
-"""Larger integers are refused: Python may be told to print no more than 640 digits (`sys.set_int_max_str_digits`)."""
+"""Larger integers are refused: Python may print no more than 640 digits (`sys.set_int_max_str_digits`)."""
 
 
 def same(a: Json, b: Json) -> bool:

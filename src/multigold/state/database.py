@@ -7,7 +7,7 @@ written. Replay never copies the root, and two states on one root are compared b
     root tables  {table: {id: record}}       one per file, never written
     changes      {table: {id: record|GONE}}  one per state
 
-A top-level value that is no object (some benchmarks keep a plain list or string beside their tables) is one record
+A top-level value that is not an object (some benchmarks keep a plain list or string next to their tables) is one record
 whose id is `WHOLE`. An empty table and a missing one are the same: a database is its records.
 """
 
@@ -38,13 +38,13 @@ GONE: Final = _Gone.GONE
 """In an overlay: the record of the root is deleted."""
 
 WHOLE: Final = ""
-"""The record id of a top-level value that is no object. No real record has an empty id (`from_json` refuses it)."""
+"""The record id of a top-level value that is not an object. No real record has an empty id (`from_json` refuses it)."""
 
 _MODULUS = 2**256
 
 
 class DeferredTable(Mapping[str, Json]):
-    """A table that nobody writes, whose records are decoded when they are first looked at.
+    """A read-only table, whose records are decoded when they are first looked at.
 
     A domain has thousands of records and a run looks at ten, so most of a large file need never become objects.
 
@@ -66,7 +66,7 @@ class DeferredTable(Mapping[str, Json]):
         return self._decoded[record_id]
 
     def get(self, record_id: str, default: Json = None) -> Json:
-        """Return a record, or the default where there is none."""
+        """Return a record, or the default if there is none."""
         return self[record_id] if record_id in self._encoded else default
 
     def __contains__(self, record_id: object) -> bool:
@@ -83,7 +83,7 @@ class DeferredTable(Mapping[str, Json]):
 
 
 class _Root:
-    """Tables that nobody writes, with what was once worked out about all their records."""
+    """Read-only tables, with what was once computed about all their records."""
 
     __slots__ = ("_tallies", "_total", "tables")
 
@@ -130,7 +130,7 @@ class Database:
         """Make a database from plain data, which is checked and copied.
 
         Args:
-            data: `{table: {record id: record}}`. A value that is no object is kept whole.
+            data: `{table: {record id: record}}`. A value that is not an object is kept whole.
 
         Raises:
             StateError: If the data is not JSON (its path is in the error) or a record id is the empty string.
@@ -149,7 +149,7 @@ class Database:
         end, say) is found by whatever comes to work on the record.
 
         Raises:
-            StateError: If the data is no object or a record id is the empty string.
+            StateError: If the data is not an object or a record id is the empty string.
         """
         if not isinstance(data, dict):
             raise StateError(f"a database is an object of tables, not a {type(data).__name__}")
@@ -181,7 +181,7 @@ class Database:
         return found
 
     def find(self, table: str, record_id: str) -> Json:
-        """Return a record, to be read only, or `GONE` where there is none."""
+        """Return a record, to be read only, or `GONE` if there is none."""
         overlay = self._changes.get(table)
         if overlay is not None and record_id in overlay:
             return overlay[record_id]
@@ -302,7 +302,7 @@ class Draft:
         return self._base.find(table, record_id)
 
     def has(self, table: str, record_id: object) -> bool:
-        """Tell whether the table has a record of that id; False for anything that is no string."""
+        """Tell whether the table has a record of that id; False for anything that is not a string."""
         return isinstance(record_id, str) and self._find(table, record_id) is not GONE
 
     def get(self, table: str, record_id: str) -> Json:
@@ -336,17 +336,17 @@ class Draft:
         if record_id == WHOLE:
             raise StateError("a record id is the empty string", where=f"/{escape(table)}")
         if self.has(table, WHOLE):
-            raise StateError("there is a value where a table of records should be", where=f"/{escape(table)}")
+            raise StateError("a value stands where a table of records should be", where=f"/{escape(table)}")
         self._own.setdefault(table, {})[record_id] = record
 
     def put_whole(self, table: str, value: Json) -> None:
-        """Store a top-level value that is no object, which the caller gives away; it replaces a table's records.
+        """Store a top-level value that is not an object, which the caller gives away; it replaces a table's records.
 
         Raises:
             StateError: If the value is an object: that would be a table.
         """
         if isinstance(value, dict):
-            raise StateError("a table is put record by record", where=f"/{escape(table)}")
+            raise StateError("a table is stored record by record", where=f"/{escape(table)}")
         gone: Table = dict.fromkeys(self.ids(table), GONE)
         self._own[table] = {**self._own.get(table, {}), **gone, WHOLE: value}
 
@@ -379,13 +379,13 @@ class Draft:
 
 @attrs.frozen
 class EndState:
-    """What a run leaves behind: the agent's database and, where the domain has one, the user's."""
+    """What a run leaves behind: the agent's database and, if the domain has one, the user's."""
 
     agent: Database
     user: Database | None = attrs.field(default=None, kw_only=True)
 
     def sides(self) -> Iterator[tuple[str, Database]]:
-        """Yield (`agent`, its database) and, where there is one, (`user`, its database)."""
+        """Yield (`agent`, its database) and, if there is one, (`user`, its database)."""
         yield "agent", self.agent
         if self.user is not None:
             yield "user", self.user

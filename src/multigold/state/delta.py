@@ -125,7 +125,9 @@ class Delta:
         for pointer, change in sorted(data.items()):
             tokens = split_pointer(pointer)
             if len(tokens) < 2 or tokens[2:3] == (WHOLE,):
-                raise StateError("a delta's pointer names a side, a table and, mostly, a record", where=pointer)
+                raise StateError(
+                    "a delta's pointer names a side, a table and, for tables of records, a record", where=pointer
+                )
             if not isinstance(change, Mapping) or not change or not change.keys() <= {"before", "after"}:
                 raise StateError("a change has the keys before, after, or both", where=pointer)
             pair = {key: canonical(value, where=pointer) for key, value in change.items()}
@@ -143,7 +145,7 @@ def diff(before: EndState | Database, after: EndState | Database) -> Delta:
         after: Another.
 
     Raises:
-        StateError: If one state has a user database and the other has none, where one is plain data, or where a
+        StateError: If one state has a user database and the other has none, if one is plain data, or if a
             record is nested too deep.
     """
     try:
@@ -246,7 +248,7 @@ def _apply_one(drafts: dict[str, Draft], pointer: str, change: Change) -> None:
     for token in path[:-1]:
         holder = holder.get(token) if isinstance(holder, dict) else None
     if not isinstance(holder, dict):
-        raise StateError("the delta points into something that is no object", where=pointer)
+        raise StateError("the delta points into a value that is not an object", where=pointer)
     _check_before(holder.get(path[-1], ABSENT), change, pointer)
     if change.after is ABSENT:
         del holder[path[-1]]
@@ -265,4 +267,4 @@ def _put_record(draft: Draft, table: str, record_id: str, value: Json) -> None:
 
 def _check_before(present: Json, change: Change, pointer: str) -> None:
     if not _same_value(present, change.before):
-        raise StateError("the state does not hold what the delta says stood there before", where=pointer)
+        raise StateError("the state does not hold the value that the delta gives as `before`", where=pointer)

@@ -3,8 +3,8 @@
 Everything here starts from `rows.RunRow`, one per run, and ends in small frozen records that carry their denominators.
 Three rules hold throughout.
 
-- A run without a reward is in no numerator and in no denominator; it is counted beside. What happens to missing trials
-  is a named option, `left_out` or `failed`.
+- A run without a reward is in no numerator and in no denominator; it is counted separately. What happens to missing
+  trials is a named option, `left_out` or `failed`.
 - The order of rows never changes a number: counts are taken first, and resampling works on the counts.
 - Randomness comes in as a generator (`resampling.generator` makes one from a seed and a name). Where a distribution can
   be enumerated, it is, and no generator is needed.
@@ -32,78 +32,73 @@ from typing import TYPE_CHECKING
 from multigold._lazy import attach
 
 if TYPE_CHECKING:
-    from multigold.stats.aggregation import Group as Group
-    from multigold.stats.aggregation import Report as Report
-    from multigold.stats.aggregation import ReportBuilder as ReportBuilder
-    from multigold.stats.aggregation import Tally as Tally
-    from multigold.stats.aggregation import summarise_verdicts as summarise_verdicts
-    from multigold.stats.exact import TaskOverlap as TaskOverlap
-    from multigold.stats.exact import exact_bootstrap_gap as exact_bootstrap_gap
-    from multigold.stats.exact import exact_bootstrap_interval as exact_bootstrap_interval
-    from multigold.stats.exact import hypergeometric_overlap as hypergeometric_overlap
-    from multigold.stats.exact import overlap_of_tasks as overlap_of_tasks
-    from multigold.stats.item_diagnostics import ItemDiagnostics as ItemDiagnostics
-    from multigold.stats.item_diagnostics import diagnose_items as diagnose_items
-    from multigold.stats.loophole_sides import Coherent as Coherent
-    from multigold.stats.loophole_sides import SideCount as SideCount
-    from multigold.stats.loophole_sides import Split as Split
-    from multigold.stats.loophole_sides import coherent_rate as coherent_rate
-    from multigold.stats.loophole_sides import side_counts as side_counts
-    from multigold.stats.loophole_sides import splits as splits
-    from multigold.stats.loophole_sides import take_sides as take_sides
-    from multigold.stats.paired_comparison import PairedComparison as PairedComparison
-    from multigold.stats.paired_comparison import compare_agents as compare_agents
-    from multigold.stats.pass_k import PassK as PassK
-    from multigold.stats.pass_k import TrialVariance as TrialVariance
-    from multigold.stats.pass_k import pass_at_k as pass_at_k
-    from multigold.stats.pass_k import pass_hat_k as pass_hat_k
-    from multigold.stats.pass_k import pass_hat_k_on_one_side as pass_hat_k_on_one_side
-    from multigold.stats.pass_k import trial_variance as trial_variance
-    from multigold.stats.pass_k import variance_ratio as variance_ratio
-    from multigold.stats.rates import Interval as Interval
-    from multigold.stats.rates import Rate as Rate
-    from multigold.stats.rates import success_rate as success_rate
-    from multigold.stats.rates import wilson_interval as wilson_interval
-    from multigold.stats.reaggregation import Reaggregation as Reaggregation
-    from multigold.stats.reaggregation import reaggregate as reaggregate
-    from multigold.stats.resampling import Units as Units
-    from multigold.stats.resampling import bootstrap_gap as bootstrap_gap
-    from multigold.stats.resampling import bootstrap_interval as bootstrap_interval
-    from multigold.stats.resampling import generator as generator
-    from multigold.stats.resampling import units as units
-    from multigold.stats.rows import RunRow as RunRow
-    from multigold.stats.rows import by_agent as by_agent
-    from multigold.stats.rows import leave_out as leave_out
-    from multigold.stats.summary import Metric as Metric
-    from multigold.stats.summary import MetricSettings as MetricSettings
-    from multigold.stats.summary import metrics as metrics
-    from multigold.stats.summary import rows_of as rows_of
+    from multigold.stats.aggregation import (
+        Group as Group,
+        Report as Report,
+        ReportBuilder as ReportBuilder,
+        Tally as Tally,
+        summarise_verdicts as summarise_verdicts,
+    )
+    from multigold.stats.exact import (
+        TaskOverlap as TaskOverlap,
+        exact_bootstrap_gap as exact_bootstrap_gap,
+        exact_bootstrap_interval as exact_bootstrap_interval,
+        hypergeometric_overlap as hypergeometric_overlap,
+        overlap_of_tasks as overlap_of_tasks,
+    )
+    from multigold.stats.item_diagnostics import ItemDiagnostics as ItemDiagnostics, diagnose_items as diagnose_items
+    from multigold.stats.loophole_sides import (
+        Coherent as Coherent,
+        SideCount as SideCount,
+        Split as Split,
+        coherent_rate as coherent_rate,
+        side_counts as side_counts,
+        splits as splits,
+        take_sides as take_sides,
+    )
+    from multigold.stats.paired_comparison import PairedComparison as PairedComparison, compare_agents as compare_agents
+    from multigold.stats.pass_k import (
+        PassK as PassK,
+        TrialVariance as TrialVariance,
+        pass_at_k as pass_at_k,
+        pass_hat_k as pass_hat_k,
+        pass_hat_k_on_one_side as pass_hat_k_on_one_side,
+        trial_variance as trial_variance,
+        variance_ratio as variance_ratio,
+    )
+    from multigold.stats.rates import (
+        Interval as Interval,
+        Rate as Rate,
+        success_rate as success_rate,
+        wilson_interval as wilson_interval,
+    )
+    from multigold.stats.reaggregation import Reaggregation as Reaggregation, reaggregate as reaggregate
+    from multigold.stats.resampling import (
+        Units as Units,
+        bootstrap_gap as bootstrap_gap,
+        bootstrap_interval as bootstrap_interval,
+        generator as generator,
+        units as units,
+    )
+    from multigold.stats.rows import RunRow as RunRow, by_agent as by_agent, leave_out as leave_out
+    from multigold.stats.summary import (
+        Metric as Metric,
+        MetricSettings as MetricSettings,
+        metrics as metrics,
+        rows_of as rows_of,
+    )
 
 _HOMES = {
-    "aggregation": ("Group", "Report", "ReportBuilder", "Tally", "summarise_verdicts"),
-    "exact": (
-        "TaskOverlap",
-        "exact_bootstrap_gap",
-        "exact_bootstrap_interval",
-        "hypergeometric_overlap",
-        "overlap_of_tasks",
-    ),
-    "item_diagnostics": ("ItemDiagnostics", "diagnose_items"),
-    "loophole_sides": ("Coherent", "SideCount", "Split", "coherent_rate", "side_counts", "splits", "take_sides"),
-    "paired_comparison": ("PairedComparison", "compare_agents"),
-    "pass_k": (
-        "PassK",
-        "TrialVariance",
-        "pass_at_k",
-        "pass_hat_k",
-        "pass_hat_k_on_one_side",
-        "trial_variance",
-        "variance_ratio",
-    ),
-    "rates": ("Interval", "Rate", "success_rate", "wilson_interval"),
-    "reaggregation": ("Reaggregation", "reaggregate"),
-    "resampling": ("Units", "bootstrap_gap", "bootstrap_interval", "generator", "units"),
-    "rows": ("RunRow", "by_agent", "leave_out"),
-    "summary": ("Metric", "MetricSettings", "metrics", "rows_of"),
+    "aggregation": "Group Report ReportBuilder Tally summarise_verdicts",
+    "exact": "TaskOverlap exact_bootstrap_gap exact_bootstrap_interval hypergeometric_overlap overlap_of_tasks",
+    "item_diagnostics": "ItemDiagnostics diagnose_items",
+    "loophole_sides": "Coherent SideCount Split coherent_rate side_counts splits take_sides",
+    "paired_comparison": "PairedComparison compare_agents",
+    "pass_k": "PassK TrialVariance pass_at_k pass_hat_k pass_hat_k_on_one_side trial_variance variance_ratio",
+    "rates": "Interval Rate success_rate wilson_interval",
+    "reaggregation": "Reaggregation reaggregate",
+    "resampling": "Units bootstrap_gap bootstrap_interval generator units",
+    "rows": "RunRow by_agent leave_out",
+    "summary": "Metric MetricSettings metrics rows_of",
 }
 __getattr__, __dir__, __all__ = attach(__name__, _HOMES)

@@ -1,7 +1,7 @@
 """Verdicts counted: per agent, stratum, task, with every denominator and both baselines.
 
 A rate never stands without how many runs it is of, "any reading" never without the single gold and what doing nothing
-would have scored. Unscored runs are in no denominator; they are counted beside, by reason.
+would have scored. Unscored runs are in no denominator; they are counted separately, by reason.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Report:
         overall: By agent and domain.
         by_stratum: By agent, domain and stratum.
         by_task: By domain and task.
-        columns: The columns to show: `core_strict` only where an equivalence was on.
+        columns: The columns to show: `core_strict` only if an equivalence was on.
     """
 
     strata: StrataOption
@@ -179,7 +179,7 @@ def titled(groups: Sequence[Group], by: str, *, kind: str = "") -> tuple[str, li
     Args:
         groups: The groups.
         by: The key that the title names; it always is a column.
-        kind: What the table is of, where it has not all the cells.
+        kind: What the table is of, if it does not have all the cells.
     """
     keys = list(groups[0].keys) if groups else []
     shared = [key for key in keys if key != by and len({group.keys[key] for group in groups}) == 1]
@@ -189,12 +189,12 @@ def titled(groups: Sequence[Group], by: str, *, kind: str = "") -> tuple[str, li
 
 
 def percent_text(rate: Rate) -> str:
-    """Return a rate as `32.1%`; `-` where there is nothing to count."""
+    """Return a rate as `32.1%`; `-` if there is nothing to count."""
     return "-" if rate.value is None else f"{rate.value * 100:.1f}%"
 
 
 def rate_text(rate: Rate) -> str:
-    """Return a rate as `9/28 32.1%`; `-` where there is nothing to count."""
+    """Return a rate as `9/28 32.1%`; `-` if there is nothing to count."""
     return "-" if rate.value is None else f"{rate.successes}/{rate.of} {rate.value * 100:.1f}%"
 
 
@@ -313,11 +313,11 @@ def _groups(counts: Mapping[tuple[str, ...], _Counts], keys: Sequence[str]) -> t
 
 def _known_rewards(verdict: Verdict) -> dict[tuple[str, str], float]:
     """Return a run's rewards and its task's baselines, as far as they are known: (table, column) to reward."""
-    told = {("columns", column): reward(verdict, column) for column in COLUMNS}
+    known = {("columns", column): reward(verdict, column) for column in COLUMNS}
     if verdict.outcome != "unscored":
         for name in BASELINES:
-            told |= {(name, column): getattr(getattr(verdict, name), column) for column in COLUMNS[1:]}
-    return {place: value for place, value in told.items() if value is not None}
+            known |= {(name, column): getattr(getattr(verdict, name), column) for column in COLUMNS[1:]}
+    return {place: value for place, value in known.items() if value is not None}
 
 
 @attrs.define

@@ -145,11 +145,11 @@ def hypergeometric_overlap(*, population: int, marked: int, drawn: int, hits: in
         hits: Tasks in both.
 
     Raises:
-        CallError: Such sets cannot be.
+        CallError: Such sets are impossible.
     """
     lowest, highest = max(0, drawn + marked - population), min(marked, drawn)
     if not (0 <= marked <= population and 0 <= drawn <= population and lowest <= hits <= highest):
-        raise CallError(f"sets of {marked} and {drawn} tasks of {population} with {hits} in both cannot be.")
+        raise CallError(f"two sets of {marked} and {drawn} out of {population} tasks cannot have {hits} in common.")
     ways = sum(comb(marked, x) * comb(population - marked, drawn - x) for x in range(hits, highest + 1))
     exact = Fraction(ways, comb(population, drawn))
     return TaskOverlap(

@@ -1,18 +1,18 @@
 """Which way of reading each agent takes, and how far agents part.
 
-A run's side of a loophole is known where the readings that it matched take exactly one. Shares are of the runs whose
-side is known; the others are counted beside, by why it is not.
+A run's side of a loophole is known if the readings that it matched take exactly one. Shares are of the runs whose
+side is known; the others are counted separately, by reason.
 
 How far agents part is the mutual information between agent and side, I = H(side) - H(side | agent): the generalised
 Jensen-Shannon divergence between the agents' sides, weighted by their runs (Lin, IEEE Trans. Inf. Theory 37 (1991) 145,
 section V). The plain entropy of the sides would not do, for it cannot tell agents that each read the policy their own
 way from agents that all flip a coin. It is what I is a part of: total = between + within, exactly.
 
-`score` is I by the most that it can be, min(H(agent), log2 of the number of sides): 0 where all agents share one
-distribution, 1 where every agent keeps to one side and they divide evenly. Few runs alone make I larger than 0, so
+`score` is I by the most that it can be, min(H(agent), log2 of the number of sides): 0 if all agents share one
+distribution, 1 if every agent keeps to one side and they divide evenly. Few runs alone make I larger than 0, so
 `expected` says what I would be if the sides were dealt to the runs at random, by the hypergeometric model of Vinh,
 Epps and Bailey (J. Mach. Learn. Res. 11 (2010) 2837, section 3); `adjusted` is (I - expected) / (most - expected), at
-most 1, around 0 by chance, and below 0 where agents agree more than chance.
+most 1, around 0 by chance, and below 0 if agents agree more than chance.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Split:
         agreement: Chance that a run of one agent and a run of another take the same side, mean over pairs of agents;
             None with fewer than two agents.
         score: How far they part, 0..1; None with fewer than two agents.
-        adjusted: The same with chance taken out; None if chance alone gives the most, so that nothing can be told.
+        adjusted: The same with chance taken out; None if chance alone gives the most, so that nothing follows.
     """
 
     loophole: str
@@ -103,7 +103,7 @@ class Coherent:
 
     Attributes:
         agent: The agent.
-        sides: The best side of each loophole; the first by name where several are equally good.
+        sides: The best side of each loophole; the first by name if several are equally good.
         rate: Its success rate under them.
     """
 
@@ -150,7 +150,7 @@ def splits(rows: Iterable[RunRow], *, sides: Mapping[str, Sequence[str]] | None 
 def take_sides(rows: Iterable[RunRow], sides: Mapping[str, str]) -> tuple[RunRow, ...]:
     """Return the rows as they would be scored if one side of some loopholes were the only one that counts.
 
-    A run on a task with such loopholes keeps its reward where the readings that it matched take the given side of each
+    A run on a task with such loopholes keeps its reward if the readings that it matched take the given side of each
     of them; else its reward is 0. Unscored runs stay unscored. Use it on a column in which all the readings in question
     count.
 
@@ -189,7 +189,7 @@ def coherent_rate(rows: Iterable[RunRow]) -> Coherent:
 
 
 def entropy(counts: Iterable[int]) -> float:
-    """Return the Shannon entropy of counts, in bits: log2 N - (1/N) sum of c log2 c; 0 where there are none."""
+    """Return the Shannon entropy of counts, in bits: log2 N - (1/N) sum of c log2 c; 0 if there are none."""
     present = [count for count in counts if count]
     total = sum(present)
     return max(0.0, log2(total) - fsum(count * log2(count) for count in present) / total) if total else 0.0

@@ -1,4 +1,4 @@
-"""Two agents on the same tasks: how much they differ, and whether that can be told from noise.
+"""Two agents on the same tasks: how much they differ, and whether that is more than noise.
 
 Both agents meet the same tasks, so what counts is the difference on each task: d = the first agent's success rate there
 minus the second's. The metric is the mean of d over the tasks that both have, every task weighing the same.
@@ -48,7 +48,7 @@ PAIRING: Mapping[Pairing, str] = {
 """What may be paired, in a sentence each."""
 
 Decision: TypeAlias = Literal["first", "second", "not_distinguishable"]
-"""Which agent is better, where that can be told."""
+"""Which agent is better, if the test can say."""
 
 _MOST_BITS = 1 << 24
 """Largest integer that the sign patterns may fill: well under a second of work."""
@@ -90,10 +90,10 @@ class SignFlip:
 
     Attributes:
         p_value: Two-sided.
-        method: `exact` where all sign patterns were counted, `sampled` where they were drawn.
+        method: `exact` if all sign patterns were counted, `sampled` if they were drawn.
         differing: Tasks on which the agents differ; only their signs matter.
         smallest: The smallest p-value that so many differing tasks can give.
-        resamples: Patterns drawn; 0 where all were counted.
+        resamples: Patterns drawn; 0 if all were counted.
     """
 
     p_value: float
@@ -148,7 +148,7 @@ class PairedComparison:
         sensitivity: How small a difference could be seen; None with fewer than two tasks.
         by_task: Every shared task, in natural order.
         deciding: The tasks on which they differ, the largest differences first.
-        lead_rests_on: The fewest tasks without which the leader leads no more, largest first; empty if nobody leads.
+        lead_rests_on: The fewest tasks without which the leader no longer leads, largest first; empty without a leader.
         note: What to know before quoting the comparison; empty if there is nothing.
     """
 
@@ -187,7 +187,7 @@ def compare_agents(
     Args:
         first: The runs of one, in any order.
         second: The runs of the other.
-        pairing: What is paired; by trial only where both ran their trials from the same seeds.
+        pairing: What is paired; by trial only if both ran their trials from the same seeds.
         rng: The source of randomness; None enumerates the bootstrap and the sign patterns.
         resamples: How many resamples to draw, where any are.
         level: Coverage of the interval; 1 - level is the test's significance.
@@ -239,7 +239,7 @@ def sign_flip(
 
     Args:
         differences: One per task.
-        rng: The source of randomness where there are too many sums to enumerate; used for nothing else.
+        rng: The source of randomness if there are too many sums to enumerate; used for nothing else.
         resamples: How many sign patterns to draw then.
 
     Raises:
@@ -357,7 +357,7 @@ def _count_patterns(steps: Sequence[int], observed: int, slot: int) -> tuple[int
 def _draw_patterns(steps: Sequence[int], observed: int, rng: np.random.Generator, resamples: int) -> tuple[int, int]:
     np = import_numpy()
     if resamples < 1:
-        raise CallError(f"a test by sampling needs at least one resample; {resamples} were asked for.")
+        raise CallError(f"a test by sampling needs at least one resample, not {resamples}.")
     # Steps may be larger than a float can hold exactly; by their largest, a sum is good to 1e-9 of the whole.
     sizes = np.array([step / steps[-1] for step in steps])
     threshold = abs(observed) / steps[-1] - 1e-9 * len(steps)
@@ -386,7 +386,7 @@ def _decide(mean: Fraction | None, test: SignFlip | None, level: float) -> Decis
 
 
 def _lead_rests_on(by_task: Sequence[TaskDifference]) -> tuple[str, ...]:
-    """Return the fewest tasks without which nobody leads: the leader's largest, until the sum is not in its favour."""
+    """Return the fewest tasks without which the leader no longer leads: its largest, until the rest no longer leads."""
     total = sum((found.exact for found in by_task), Fraction(0))
     sign = -1 if total < 0 else 1
     lead, removed = total * sign, []

@@ -114,7 +114,7 @@ def pass_hat(successes: int, trials: int, k: int) -> Fraction | None:
     """Return pass^k of one task: the chance that k of its trials all succeed; None if it has fewer than k.
 
     Raises:
-        CallError: k is less than 1, or the counts cannot be.
+        CallError: k is less than 1, or the counts are impossible.
     """
     _check_counts(successes, trials, k)
     return None if trials < k else Fraction(comb(successes, k), comb(trials, k))
@@ -124,7 +124,7 @@ def pass_at(successes: int, trials: int, k: int) -> Fraction | None:
     """Return pass@k of one task: the chance that k of its trials do not all fail; None if it has fewer than k.
 
     Raises:
-        CallError: k is less than 1, or the counts cannot be.
+        CallError: k is less than 1, or the counts are impossible.
     """
     _check_counts(successes, trials, k)
     return None if trials < k else 1 - Fraction(comb(trials - successes, k), comb(trials, k))
@@ -145,7 +145,7 @@ def pass_hat_k(
         tasks: Names of tasks that should be there; those without a run are left out, or fail, by the convention.
 
     Raises:
-        CallError: The rows are of several agents, or `missing` is no convention.
+        CallError: The rows are of several agents, or `missing` is not a convention.
     """
     return _for_every_k("pass^k", lambda cell, n, k: pass_hat(cell.successes, n, k), rows, missing, planned, tasks)
 
@@ -183,8 +183,8 @@ def pass_hat_k_on_one_side(
 def trial_variance(rows: Iterable[RunRow]) -> TrialVariance:
     """Return the variance between trials within tasks: ddof 0 per cell of agent and task, mean over cells.
 
-    The paper, appendix A.4. With c successes in n trials a cell's variance is c (n - c) / n²: 0 where the trials agree,
-    1/4 where they split evenly. Cells with one scored trial are left out, for they would add a 0 that means nothing.
+    The paper, appendix A.4. With c successes in n trials a cell's variance is c (n - c) / n²: 0 if the trials agree,
+    1/4 if they split evenly. Cells with one scored trial are left out, for they would add a 0 that means nothing.
 
     Args:
         rows: The runs, in any order, of any agents.
@@ -209,7 +209,7 @@ def cell_variance(successes: int, trials: int) -> Fraction:
     """Return the population variance (ddof 0) of the outcomes of one cell.
 
     Raises:
-        CallError: There are no trials, or the counts cannot be.
+        CallError: There are no trials, or the counts are impossible.
     """
     _check_counts(successes, trials, 1)
     if not trials:
@@ -293,4 +293,4 @@ def _check_counts(successes: int, trials: int, k: int) -> None:
     if k < 1:
         raise CallError(f"k must be at least 1; it is {k}.")
     if not 0 <= successes <= trials:
-        raise CallError(f"{successes} successes of {trials} trials cannot be.")
+        raise CallError(f"there cannot be {successes} successes in {trials} trials.")

@@ -1,4 +1,8 @@
-"""Success rates with their denominators, and Wilson's interval."""
+"""Success rates with their denominators, and Wilson's interval.
+
+A rate is a record and not a float: the same 50 % means different things for 1 of 2 runs and for 50 of 100, with and
+without unscored runs, so the counts travel with the number wherever it is printed.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +72,7 @@ class Interval:
         method: How it was found.
         by: What was taken as independent.
         units: How many of those there were; for a gap, in the smaller stratum.
-        resamples: How many resamples were drawn; 0 where none were.
+        resamples: How many resamples were drawn; 0 if none were.
         note: What to know before trusting it; empty if there is nothing.
     """
 
@@ -96,7 +100,7 @@ def success_rate(
         tasks: Names of tasks that should be there.
 
     Raises:
-        CallError: `missing` is no convention.
+        CallError: `missing` is not a convention.
     """
     check_option("missing", missing, MISSING)
     rows = list(rows)
@@ -132,7 +136,7 @@ def wilson_interval(successes: int, of: int, *, level: float = 0.95) -> Interval
     """
     check_level(level)
     if not 0 <= successes <= of:
-        raise CallError(f"{successes} successes of {of} runs cannot be.")
+        raise CallError(f"there cannot be {successes} successes in {of} runs.")
     if of == 0:
         return None
     from statistics import NormalDist

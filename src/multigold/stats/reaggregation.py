@@ -2,7 +2,7 @@
 
 The paper's counterfactual re-aggregation (section 4.1) leaves the affected tasks out. The same comparison serves for
 another reward column, or for one side of a loophole as the gold: what changes is the rows (`rows.leave_out`,
-`loophole_sides.take_sides`, or rows of the other column), and `reaggregate` holds the two against each other.
+`loophole_sides.take_sides`, or rows of the other column), and `reaggregate` compares the two.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Lead:
         leader: The agent that is ahead before.
         other: The other agent.
         before: Its lead in rate.
-        after: The lead after; below 0 where they have changed places.
+        after: The lead after; below 0 if they have changed places.
     """
 
     leader: str
@@ -69,7 +69,7 @@ class Reaggregation:
 
 
 def reaggregate(before: Iterable[RunRow], after: Iterable[RunRow], *, missing: Missing = "left_out") -> Reaggregation:
-    """Hold the agents' rates and ranks under one set of rows against those under another.
+    """Compare the agents' rates and ranks under one set of rows with those under another.
 
     Args:
         before: The runs as they were scored, in any order.
@@ -77,7 +77,7 @@ def reaggregate(before: Iterable[RunRow], after: Iterable[RunRow], *, missing: M
         missing: The convention for missing trials, for both.
 
     Raises:
-        CallError: `missing` is no convention.
+        CallError: `missing` is not a convention.
     """
     check_option("missing", missing, MISSING)
     old = {agent: success_rate(rows, missing=missing) for agent, rows in by_agent(before).items()}

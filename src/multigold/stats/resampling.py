@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Draws: TypeAlias = NDArray[np.float64]
 
 RESAMPLES = 10_000
-"""Resamples drawn unless told otherwise, as in the paper."""
+"""Resamples drawn by default, as in the paper."""
 
 FEW_TASKS = 20
 """Below this many tasks a clustered percentile interval tends to be too narrow (Cameron and Miller, section VI)."""
@@ -80,7 +80,7 @@ def units(
     """Return the units of a success rate.
 
     With `by="tasks"` a unit is a task with all its trials by all agents in the rows; tasks without a trial that counts
-    are no units.
+    are not units.
 
     Args:
         rows: The runs, in any order.
@@ -90,7 +90,7 @@ def units(
         tasks: Names of tasks that should be there.
 
     Raises:
-        CallError: `by` or `missing` is no option.
+        CallError: `by` or `missing` is not an option.
     """
     check_option("by", by, BY)
     check_option("missing", missing, MISSING)
@@ -109,10 +109,10 @@ def units_of_counts(successes: int, of: int) -> Units:
     """Return the units of a success rate by trial, from its counts.
 
     Raises:
-        CallError: The counts cannot be.
+        CallError: The counts are impossible.
     """
     if not 0 <= successes <= of:
-        raise CallError(f"{successes} successes of {of} runs cannot be.")
+        raise CallError(f"there cannot be {successes} successes in {of} runs.")
     kinds = {(Fraction(1), 1): successes, (Fraction(0), 1): of - successes}
     return Units(by="trials", counts={kind: number for kind, number in kinds.items() if number})
 
@@ -238,7 +238,7 @@ def _percentiles(drawn: Draws, samples: tuple[Units, ...], level: float) -> Inte
 def _draws(sample: Units, rng: np.random.Generator, resamples: int) -> Draws:
     np = import_numpy()
     if resamples < 1:
-        raise CallError(f"a bootstrap needs at least one resample; {resamples} were asked for.")
+        raise CallError(f"a bootstrap needs at least one resample, not {resamples}.")
     kinds = sorted(sample.counts)
     totals = np.array([float(total) for total, _ in kinds])
     sizes = np.array([size for _, size in kinds], dtype=np.float64)

@@ -1,4 +1,8 @@
-"""The record of one run, as statistics see it, and cells: the trials of one agent on one task."""
+"""The record of one run, as statistics see it, and cells: the trials of one agent on one task.
+
+Statistics do not read verdicts. A row has one reward, in the column at hand, so every metric can be computed for every
+column, and from results of any origin. Cells are counts, which is why the order of rows changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +59,7 @@ class RunRow:
 
     @property
     def name(self) -> str:
-        """The task's name among all rows: with its domain, where that is given."""
+        """The task's name among all rows: with its domain, if that is given."""
         return f"{self.domain}/{self.task}" if self.domain else self.task
 
     @property
@@ -202,7 +206,7 @@ def plain(value: object) -> Json:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, Sequence):
         return [plain(item) for item in value]
-    raise BugError(f"a {type(value).__name__} has no place in a table of statistics.")
+    raise BugError(f"a {type(value).__name__} does not belong in a table of statistics.")
 
 
 def _within_cell(row: RunRow) -> tuple[Any, ...]:

@@ -48,7 +48,7 @@ class Metric:
         value: The metric; None if it cannot be had.
         low: Lower end of its interval; None if it has none.
         high: Upper end.
-        numerator: What was counted; None if the metric is no ratio of counts.
+        numerator: What was counted; None if the metric is not a ratio of counts.
         denominator: Of how many.
         method: How the interval, or the metric, was found.
         note: What to know before quoting it.
@@ -107,7 +107,7 @@ class MetricSettings:
     level: float = 0.95
 
     def described(self) -> str:
-        """Return the settings in a sentence, for print beside the metrics."""
+        """Return the settings in a sentence, to print above the metrics."""
         interval = f"{self.level:.0%} percentile bootstrap by {self.by}, {self.resamples} resamples, seed {self.seed}"
         return f"column {self.column}; {MISSING[self.missing]}; intervals: {interval if self.resamples else 'Wilson'}"
 
@@ -121,8 +121,8 @@ def rows_of(
         verdicts: The verdicts.
         column: A reward column; an unscored run has a reward in `recorded` at most.
         summary: Says which stratum a run is in.
-        several_domains: Whether rows of other domains are set beside these: then, as where the verdicts are of several
-            themselves, a task is named with its domain, since task 5 of one domain is not task 5 of another.
+        several_domains: Whether rows of other domains are compared with these. Then, as if the verdicts themselves were
+            of several, a task is named with its domain: task 5 of one domain is not task 5 of another.
     """
     verdicts = list(verdicts)
     several = several_domains or len({verdict.domain for verdict in verdicts}) > 1
@@ -218,7 +218,7 @@ def _gap_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Iterator[M
             metric="gap",
             agent=agent,
             value=one - other,
-            note="unaffected minus affected; see the report for how the affected tasks were selected",
+            note="unaffected minus affected; the report says how the affected tasks were selected",
         ).within(_gap_interval(free, affected, agent, settings))
 
 

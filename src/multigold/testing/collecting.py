@@ -41,7 +41,7 @@ from multigold.testing.laws import (
 )
 
 MAX_MEMBERS: Final = 3
-"""Members of a reading for which the searching laws are tried; each of them is held against its own reading."""
+"""Members of a reading for which the searching laws are tried; each of them is checked against its own reading."""
 
 PROPERTY: Final = "multigold"
 """Name of the property that carries what an item knows."""
@@ -305,14 +305,14 @@ class LawSubject:
         return self.item.reading
 
     def golds(self, most: int | None = None) -> list[tuple[ToolCall, ...]]:
-        """Return the calls of the reading's members that can be made; skips the test where it states none."""
+        """Return the calls of the reading's members that can be made; skips the test if it states none."""
         golds = [
             calls
             for _, calls, may_fail in members_of(self.reading, self.gold_set.source)
             if not (may_fail and replay(self.environment, calls, initial=self.start).refusals)
         ]
         if not golds:
-            pytest.skip(f"the reading {self.reading.id} states no calls that could be replayed")
+            pytest.skip(f"the reading {self.reading.id} has no calls to replay")
         return golds[:most]
 
 
@@ -409,8 +409,8 @@ def summary(reports: Iterable[pytest.TestReport], *, verbose: bool = False) -> I
     yield f"{len(sets)} gold sets, {len(readings)} readings"
     counts = Counter((row["law"], outcome) for row, outcome in known)
     for law in (law for law in LAWS if any((law, outcome) in counts for outcome in _OUTCOMES)):
-        told = ", ".join(f"{counts[law, outcome]} {outcome}" for outcome in _OUTCOMES if counts[law, outcome])
-        yield f"  {law.ljust(24)} {told}"
+        line = ", ".join(f"{counts[law, outcome]} {outcome}" for outcome in _OUTCOMES if counts[law, outcome])
+        yield f"  {law.ljust(24)} {line}"
     yield from _mutation_lines([row for row, _ in known if "tried" in row], verbose=verbose)
 
 

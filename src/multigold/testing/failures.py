@@ -14,13 +14,13 @@ from multigold.state.explain import explain_delta, printable
 
 LAWS: Final[Mapping[str, str]] = {
     "replay_deterministic": "the same calls from the same state give the same answers and the same end state",
-    "reads_change_nothing": "reads and calls that fail cleanly change no end state, wherever they are put",
+    "reads_change_nothing": "reads and calls that fail cleanly change no end state, wherever they are inserted",
     "initial_state_untouched": "a replay leaves the state that it starts from as it was",
     "gold_matches_itself": "an agent that makes the calls of a gold matches the reading that the gold is of",
     "mutations_do_not_match": "a mutated gold that ends in another state is matched only if a reading admits it",
     "order_independent": "the writes of a gold end in the same state in any order in which they can be made",
     "readings_distinct": "no end state of a reading is admitted by another reading, unless the overlap is declared",
-    "gated": "a reading that admits the untouched state asks for a successful look, in each way to meet its evidence",
+    "gated": "a reading that admits the untouched state requires a successful read, in every way to meet its evidence",
     "agrees_with": "two environments give the same answers or the same kind of refusal, and the same end state",
 }
 """Each law in a sentence."""
@@ -61,10 +61,10 @@ class LawError(AssertionError):
 
 
 def call_text(call: ToolCall) -> str:
-    """Return a call as one line: `cancel(order_id="o-1")`, with `[user]` before it where the user made it."""
+    """Return a call as one line: `cancel(order_id="o-1")`, with `[user]` before it if the user made it."""
     who = "[user] " if call.requestor == "user" else ""
     if call.arguments is None:
-        return printable(f"{who}{call.name}(arguments that are no object)")
+        return printable(f"{who}{call.name}(arguments that are not an object)")
     arguments = ", ".join(f"{name}={value_text(value)}" for name, value in call.arguments.items())
     return printable(f"{who}{call.name}({arguments})")
 
@@ -76,7 +76,7 @@ def value_text(value: Json) -> str:
 
 
 def outcome_text(outcome: StepOutcome) -> str:
-    """Return what came of a call, in a few words."""
+    """Return the result of a call, in a few words."""
     if outcome.refusal is not None:
         return f"refused ({outcome.refusal.kind}: {printable(outcome.refusal.message)})"
     return f"answered {value_text(outcome.observation)}"

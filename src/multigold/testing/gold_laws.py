@@ -1,4 +1,9 @@
-"""The laws of golds and gold sets, as functions that raise `LawError` where one does not hold."""
+"""The laws of golds and gold sets, as functions that raise `LawError` if one does not hold.
+
+Most golds are judged by the scorer under test, which would agree with itself even if it were wrong. So whether a
+mutated gold *should* match is decided without it: its end state is compared with the states that the readings list, and
+their patterns are asked directly.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +54,7 @@ class _TaskUnderTest:
         compiled: Its golds.
         environment: Where calls are replayed.
         begun: The state in which the task is handed to the agent.
-        history: Calls of the talk that the task begins in the middle of; they stand in a run's record as well.
+        history: Calls of the conversation that the task begins in the middle of; a run's record has them as well.
     """
 
     task: Task
@@ -82,13 +87,13 @@ class _TaskUnderTest:
 def _under_test(task: Task, golds: GoldSet | None, environment: Environment) -> _TaskUnderTest:
     selected = golds if golds is None or golds.text is not None else golds.for_text(task.text_fingerprint())
     compiled = compile_golds(task, selected or golds, environment)
-    talk = task.initial_state.get("message_history") if isinstance(task.initial_state, dict) else None
+    history = task.initial_state.get("message_history") if isinstance(task.initial_state, dict) else None
     return _TaskUnderTest(
         task=task,
         compiled=compiled,
         environment=environment,
         begun=state_after_history(environment, compiled.start, task.initial_state),
-        history=tuple(recorded.call for recorded in Trajectory.from_messages(talk or ()).calls or ()),
+        history=tuple(recorded.call for recorded in Trajectory.from_messages(history or ()).calls or ()),
     )
 
 
@@ -128,7 +133,7 @@ class MutationReport:
         tried: How many were tried.
         inert: Those whose calls can all be made and that end in the gold's own state, each in a sentence.
         admitted: Those that end in another state which some reading admits, each in a sentence.
-        refused: How many had a call that failed where none of the gold's did.
+        refused: How many had a call that failed although none of the gold's did.
     """
 
     tried: int = 0
@@ -280,7 +285,7 @@ def assert_gated(
     Args:
         task: The task.
         golds: Its gold set.
-        environment: Where calls are replayed, and what tells which tools read; not needed where every form gives its
+        environment: Where calls are replayed, and what tells which tools read; not needed if every form gives its
             state outright, and then every tool is taken to read.
         reading: Only this reading; None for all.
 
@@ -292,7 +297,7 @@ def assert_gated(
     tried = tuple(one for one in selected.readings if reading in (None, one.id))
     compiled = compile_golds(task, attrs.evolve(selected, readings=tried, benchmark=None), environment)
     for _, found in ungated(compiled, environment):
-        lack = "asks for no evidence" if found.evidence is None else "its evidence can be met without such a look"
+        lack = "asks for no evidence" if found.evidence is None else "its evidence can be met without such a read"
         raise LawError(LAWS["gated"], f"{_named(found.id, '')} admits the untouched state, and {lack}")
 
 
@@ -305,7 +310,7 @@ def assert_readings_distinct(task: Task, golds: GoldSet, environment: Environmen
     Args:
         task: The task.
         golds: Its gold set.
-        environment: Where calls are replayed; not needed where every form gives its state outright.
+        environment: Where calls are replayed; not needed if every form gives its state outright.
 
     Raises:
         LawError: If the law does not hold.

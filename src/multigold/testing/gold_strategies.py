@@ -49,7 +49,7 @@ class Mutation:
 
     Attributes:
         kind: What was done.
-        calls: The calls that came of it.
+        calls: The resulting calls.
         sentence: What was done, in a few words.
     """
 
@@ -74,7 +74,7 @@ def interleavings(
         environment: Whose tools are called; the calls are played in it while they are drawn.
         gold: The gold's calls, which stay as they are.
         initial: The state that it starts in; None for the environment's own.
-        examples: Calls whose arguments serve as examples, beside the gold's own.
+        examples: Calls whose arguments serve as examples, in addition to the gold's own.
     """
     return _interleaving(Repertoire(environment, initial, (*gold, *examples)), tuple(gold))
 
@@ -160,7 +160,7 @@ def mutations(
         environment: Whose tools are called.
         gold: The gold's calls.
         initial: The state that it starts in; None for the environment's own.
-        examples: Calls whose arguments serve as examples, beside the gold's own.
+        examples: Calls whose arguments serve as examples, in addition to the gold's own.
     """
     repertoire = Repertoire(environment, initial, (*gold, *examples))
     return drawn_mutations(repertoire, gold) | simple(environment, gold)
@@ -186,7 +186,7 @@ def drawn_mutations(repertoire: Repertoire, gold: Sequence[ToolCall]) -> st.Sear
 def _add(draw: st.DrawFn, repertoire: Repertoire, calls: tuple[ToolCall, ...]) -> Mutation:
     call = draw_call(draw, repertoire, repertoire.tools(("write",)))
     at = len(calls) - draw(st.integers(0, len(calls)))
-    sentence = f"with one more call before call {at}, {call_text(call)}"
+    sentence = f"with an extra call before call {at}, {call_text(call)}"
     return Mutation(kind="add", calls=(*calls[:at], call, *calls[at:]), sentence=sentence)
 
 

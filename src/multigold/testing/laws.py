@@ -1,4 +1,4 @@
-"""The laws of an environment, as functions that raise `LawError` where one does not hold.
+"""The laws of an environment, as functions that raise `LawError` if one does not hold.
 
 Each searches for a counterexample and shrinks it, always in the same way: the same input gives the same answer, and
 nothing is written to disk. `runs` says how many examples are tried; `seed` varies them.
@@ -75,15 +75,15 @@ def _same_replays(law: str, first: Replay, again: Replay, names: tuple[str, str]
             raise LawError(LAWS[law], said, calls=calls)
     delta = diff(first.end_state, again.end_state)
     if delta:
-        raise LawError(LAWS[law], f"the end state {names[0]} is not that {names[1]}", calls=calls, delta=delta)
+        raise LawError(LAWS[law], f"the end state {names[0]} differs from the one {names[1]}", calls=calls, delta=delta)
 
 
 def same_outcome(one: StepOutcome, other: StepOutcome, *, observations: bool = True) -> bool:
-    """Tell whether two calls came to the same: the same answer, nulls aside, or the same kind of refusal.
+    """Tell whether two calls had the same result: the same answer, nulls aside, or the same kind of refusal.
 
     Args:
-        one: What came of one call.
-        other: What came of the other.
+        one: The result of one call.
+        other: The result of the other.
         observations: Whether answers are compared at all.
     """
     if one.refusal is not None or other.refusal is not None:
@@ -121,7 +121,7 @@ def assert_reads_change_nothing(
             put = ", ".join(map(str, woven.inserted))
             raise LawError(
                 LAWS["reads_change_nothing"],
-                f"calls {put} were put in, and the end state is another",
+                f"calls {put} were inserted, and the end state differs",
                 calls=woven.calls,
                 delta=delta,
             )
@@ -161,7 +161,7 @@ def assert_initial_state_untouched(
         harm = snapshot.harm(state)
         if harm:
             snapshot.restore(state)
-            detail = "the state that the calls started from is another afterwards"
+            detail = "the state that the calls started from has changed"
             raise LawError(LAWS["initial_state_untouched"], detail, calls=chosen, delta=harm)
 
     look = search if calls is not None else search_calls
@@ -223,7 +223,7 @@ def assert_agrees_with(
     runs: int = RUNS,
     seed: int | None = None,
 ) -> None:
-    """Assert that two environments are the same to whoever calls their tools.
+    """Assert that two environments are the same to a caller of their tools.
 
     Args:
         environment: One environment; calls are generated from its tools and state.

@@ -40,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="FILE",
         help="A task file with the texts and initial states of the gold sets. Repeatable.",
     )
-    group.addoption("--multigold-data-dir", metavar="DIR", help="Where the benchmark's own data is.")
+    group.addoption("--multigold-data-dir", metavar="DIR", help="Directory of the benchmark's own data.")
     group.addoption(
         "--multigold-equivalence",
         action="append",
@@ -83,7 +83,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
         directories = list(dict.fromkeys((*asked, *configured)))
         config.pluginmanager.register(GoldSetCollection(config, directories), "multigold-gold-sets")
-        # What the configuration file names is collected where nothing else is asked for, as with `testpaths`.
+        # What the configuration file names is collected if nothing else is asked for, as with `testpaths`.
         chosen = config.args_source == config.ArgsSource.ARGS
         config.args += [str(path) for path in (asked if chosen else directories) if not _is_asked_for(path, config)]
 

@@ -16,7 +16,7 @@ from multigold.testing.failures import LawError
 T = TypeVar("T")
 
 RUNS: Final = 200
-"""Examples that a law tries unless it is told otherwise."""
+"""Examples that a law tries by default."""
 
 
 def search(
@@ -26,7 +26,7 @@ def search(
 
     Args:
         strategy: Where examples come from.
-        check: Raises `LawError` where the law does not hold.
+        check: Raises `LawError` if the law does not hold.
         runs: Examples to try.
         seed: Another seed tries others; None for the usual ones.
 
@@ -77,7 +77,7 @@ def search_calls(
     """Look for a sequence of calls for which a check raises `LawError`, and raise it for one without needless calls.
 
     Where later calls are made from what earlier ones left, Hypothesis often cannot take an earlier one out. So every
-    call of what it found is left out once, and stays out where the law is broken without it. `search` says what the
+    call of what it found is left out once, and stays out if the law is broken without it. `search` says what the
     arguments mean.
 
     Raises:
@@ -86,7 +86,7 @@ def search_calls(
     try:
         search(strategy, check, runs=runs, seed=seed)
     except LawError as error:
-        if error.__cause__ is not None:  # it does not fail every time, so nothing can be told by trying again
+        if error.__cause__ is not None:  # it does not fail every time, so trying again shows nothing
             raise
         raise _without_needless_calls(error, check) from None
 

@@ -197,7 +197,7 @@ def hints(function: ToolFunction) -> Mapping[str, Any]:
     """Return the types of a tool's parameters, as far as its signature says and they can be resolved."""
     try:
         return typing.get_type_hints(function)
-    except Exception:  # annotations are anybody's; names that cannot be resolved leave the parameters untyped
+    except Exception:  # annotations may be anything; names that cannot be resolved leave the parameters untyped
         return {}
 
 

@@ -85,7 +85,7 @@ def findings_of(gold: Gold, environment: Environment, checks: Iterable[GoldCheck
     try:
         case.end  # noqa: B018  a delta that does not fit the start is found here
     except MultigoldError as error:
-        yield case.finding("no-end", f"the stated end state cannot be made: {error}")
+        yield case.finding("no-end", f"the stated end state cannot be built: {error}")
         return
     for check in checks:
         yield from check(case)

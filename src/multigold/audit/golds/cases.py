@@ -1,7 +1,7 @@
 """Golds to be audited, and the case of each: the environment, the state it starts in, its replay.
 
 A gold is a list of calls that a benchmark, or a reading of a gold set, says to be right. The benchmark's own is
-replayed by the benchmark's own road (failing calls skipped, sides not synchronised); a reading's calls as an agent's.
+replayed in the benchmark's own way (failing calls skipped, sides not synchronised); a reading's calls as an agent's.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def golds_of_release(release: TaskRelease, others: Sequence[TaskRelease] = ()) -
 
 
 def golds_of_catalogue(catalogue: Catalogue, tasks: Iterable[Task] = ()) -> Iterator[Gold]:
-    """Yield what the readings of a catalogue admit, where that is calls or an end state; patterns have no calls.
+    """Yield what the readings of a catalogue admit, if that is calls or an end state; patterns have no calls.
 
     Args:
         catalogue: The catalogue.

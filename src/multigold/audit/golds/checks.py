@@ -1,4 +1,10 @@
-"""The checks of the audit of golds, one a code. Each looks at one gold and yields findings; none changes anything."""
+"""The checks of the audit of golds. Each looks at one gold and yields findings; none changes anything.
+
+A check is a function and not a class, because all that it needs is in the case: the replay, the end state and the index
+of the start are computed once per gold, lazily, however many checks ask for them. A finding says how bad it is for the
+*score*: a fault that no factor of the reward can see is a note or a warning, and the same fault in a factor is an
+error. `CODES` and `CHECKS` at the end are the table of contents.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +34,7 @@ MAX_EVIDENCE: Final = 20
 GoldCheck: TypeAlias = Callable[[GoldCase], Iterator[Finding]]
 
 FREE_TEXT_WORDS: Final = 5
-"""A string with at least so many words that stands nowhere else is somebody's own wording."""
+"""A string with at least so many words that stands nowhere else is free wording."""
 
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 
@@ -60,9 +66,9 @@ def failing_calls(case: GoldCase) -> Iterator[Finding]:
 
 
 _FAILING_REMEDIES = {
-    "write-raises": "Mend the call, or take it out: an agent that does it right can never end in this state.",
-    "read-raises": "Mend its arguments, or take it out: whoever scores calls asks for one that cannot succeed.",
-    "unknown-tool": "Take it out, or name the release of the tools that the gold was written for.",
+    "write-raises": "Fix the call, or remove it: an agent that acts correctly can never end in this state.",
+    "read-raises": "Fix its arguments, or remove it: a scorer that compares calls asks for one that cannot succeed.",
+    "unknown-tool": "Remove it, or name the release of the tools that the gold was written for.",
 }
 
 
@@ -88,7 +94,7 @@ def _vacuous_benchmark(case: GoldCase) -> Finding:
     basis = _basis(case)
     guards = _guards(case, basis, case.gold.version)
     caught = f"caught by {', '.join(guards)}" if guards else "nothing else in the reward catches it"
-    scored = "" if "DB" in basis else "; the database is no factor of this task's reward"
+    scored = "" if "DB" in basis else "; the database is not a factor of this task's reward"
     return case.finding(
         "vacuous",
         f"the gold ends in the initial state, so doing nothing passes the database check; {caught}{scored}",
@@ -109,13 +115,15 @@ def _guards(case: GoldCase, basis: Sequence[str], version: TaskVersion | None) -
     if criteria is None:
         return []
     notes = (version.assertions if version else None) or (None, None)
-    told = {
+    factors = {
         "COMMUNICATE": (len(criteria.communicate), "COMMUNICATE, {} to be said"),
         "NL_ASSERTION": (len(notes[0] or ()), "NL_ASSERTION, {} judged by a model"),
         "ENV_ASSERTION": (_failing_assertions(case), "ENV_ASSERTION, {} that the initial state fails"),
         "ACTION": (len(criteria.actions or ()), "ACTION, {} to be made"),
     }
-    return [told[factor][1].format(told[factor][0]) for factor in basis if factor in told and told[factor][0]]
+    return [
+        factors[factor][1].format(factors[factor][0]) for factor in basis if factor in factors and factors[factor][0]
+    ]
 
 
 def _failing_assertions(case: GoldCase) -> int:
@@ -139,7 +147,7 @@ def failed_assertions(case: GoldCase) -> Iterator[Finding]:
             "assertion-fails",
             f"an agent that makes the gold's calls fails the task's own assertion {shown(failed[0])}",
             evidence={"calls": [call.to_json() for call in case.calls], "assertions": failed},
-            remedy="Mend the gold or the assertion: nobody who follows this gold is rewarded.",
+            remedy="Fix the gold or the assertion: no agent that follows this gold is rewarded.",
         )
 
 
@@ -170,7 +178,7 @@ def order_dependent(case: GoldCase) -> Iterator[Finding]:
         remedy=(
             f"Score with --equivalence {' --equivalence '.join(cures)}."
             if cures
-            else "Say in the task which order is meant, or admit the other one as a reading."
+            else "State in the task which order is meant, or admit the other one as a reading."
         ),
     )
 
@@ -233,7 +241,7 @@ def broken_invariants(case: GoldCase) -> Iterator[Finding]:
                 f"the end state breaks {name}: {faults[0]}{more}",
                 place=f", invariant {name}",
                 evidence={"invariant": name, "faults": faults},
-                remedy="Mend the gold; or, where the tool is at fault, the tool, and tell those who compare with it.",
+                remedy="Fix the gold; if the tool is at fault, fix that, and warn users of its results.",
             )
 
 
@@ -267,7 +275,7 @@ def not_synchronised(case: GoldCase) -> Iterator[Finding]:
 
 
 def literal_text(case: GoldCase) -> Iterator[Finding]:
-    """A call with somebody's own wording in it, which another call matches only word for word."""
+    """A call with free wording in it, which another call matches only word for word."""
     for number, call in enumerate(case.calls):
         for name, value in (call.arguments or {}).items():
             if (call.compared is None or name in call.compared) and _is_wording(value, case):
@@ -279,10 +287,10 @@ def _literal_finding(case: GoldCase, number: int, call: ToolCall, name: str, tex
     stored = tool is not None and tool.kind == "write"
     scored = "ACTION" in _basis(case)
     where = "in the database" if stored else "in the check of calls"
-    counts = "" if stored or scored else ", which is no factor of this task's reward"
+    counts = "" if stored or scored else ", which is not a factor of this task's reward"
     return case.finding(
         "literal-text",
-        f"call {number} ({call.name}) has a {name} in somebody's own words, which must be the same {where}{counts}",
+        f"call {number} ({call.name}) has a {name} in free wording, which must be the same {where}{counts}",
         level="error" if stored or scored else "warning",
         place=f", call {number}, {name}",
         evidence={"calls": [call.to_json()], "text": text},
@@ -352,12 +360,12 @@ CODES: Final[Mapping[str, str]] = {
     "read-raises": "a read of the gold fails on replay",
     "unknown-tool": "the gold calls a tool that the environment does not have",
     "vacuous": "the gold ends in the initial state: an agent that does nothing passes",
-    "order-dependent": "the end state hangs on the order of the writes",
+    "order-dependent": "the end state depends on the order of the writes",
     "unreachable-id": "an id that nothing can have shown before it is used",
     "invariant-broken": "the end state breaks an invariant of the environment",
     "assertion-fails": "the gold does not lead to what the task itself asserts",
     "not-synchronised": "the gold's two databases are not brought in step, as an agent's are",
-    "literal-text": "an argument in somebody's own words, which matches only word for word",
+    "literal-text": "an argument in free wording, which matches only word for word",
     "contradicted": "another release has the same text of the task and another gold",
     "no-start": "the task's own initial state cannot be set up",
     "no-end": "the changes that a gold states do not fit the initial state",

@@ -1,6 +1,6 @@
 """Golds that take opposite sides of one loophole.
 
-A gold takes a side where it is in a reading that does. Two tasks of one release whose golds take different sides of the
+A gold takes a side if it is in a reading that does. Two tasks of one release whose golds take different sides of the
 same loophole contradict each other, since the policy did not change between them; so do two golds of one task, in two
 releases or in a benchmark and its fork.
 

@@ -1,6 +1,6 @@
 """Does the end state hang on the order of the writes?
 
-An agent is rarely told in which order to do two things. So the writes of a gold are put in other orders, reads staying
+A task rarely says in which order to do two things. So the writes of a gold are put in other orders, reads staying
 where they are, and replayed. An order in which some call fails is left out: the environment itself rules it out.
 
 All orders of many writes are too many. Tried are every exchange of two neighbours, which finds nearly all there is and

@@ -1,6 +1,6 @@
 """Could an agent have known the ids that a gold uses?
 
-An agent knows what the user says, what tools have answered, and what anybody can guess. An id that none of these can
+An agent knows what the user says, what tools have answered, and what anyone could guess. An id that none of these can
 have shown before a gold's call uses it makes the gold unreachable. Whether something *can* have been shown is found by
 trying: read tools are called with what is known, what they answer is known from then on, and so on until nothing new
 comes. For an id that is still unknown, the records that hold it say what arguments a search would need; those that are
@@ -29,7 +29,7 @@ from multigold.state.json_values import strings
 
 MAX_ROUNDS = 6
 MAX_COMBINATIONS = 256
-"""A tool is called with what is known where that gives no more calls than this."""
+"""A tool is called with what is known if that gives no more calls than this."""
 MAX_SEARCHES = 2000
 """Calls tried for one id that is not known otherwise."""
 MAX_HOLDERS = 8
@@ -105,7 +105,7 @@ def unreachable_ids(
         task: The task; its instructions are what the user can say.
         calls: The gold.
         start: The state that the task starts in.
-        index: The index of that state, where the caller has it already.
+        index: The index of that state, if the caller has it already.
         synchronise: Whether to bring the two sides in step after each call of the gold.
     """
     search = _Search(environment, Knowledge(strings(task.instructions)), index or index_of(start))

@@ -55,7 +55,7 @@ class AuditSettings:
 
     Attributes:
         environments: Domain to an environment of the user's own; the domain `""` stands for any.
-        data_dir: Where the benchmark's own data is.
+        data_dir: Directory of the benchmark's own data.
         domain: The environment's name, if the tasks do not say.
         against: Other releases of the same benchmark: task files.
         tasks: Task files that hold the texts of a directory's gold sets.
@@ -100,7 +100,7 @@ def open_target(target: str, settings: AuditSettings) -> tuple[AuditTarget, ...]
         own = attrs.evolve(settings, domain=target)
         return (_release_target(read_tasks_at(location.directory, target), own),)
     raise CallError(
-        f"{target!r} is no domain, no file and no directory",
+        f"{target!r} is not a domain, a file or a directory",
         remedy=f"Domains: {', '.join(DATASETS)}.",
     )
 
@@ -228,7 +228,7 @@ def import_environment(place: str) -> Environment:
     """Import an environment from `module:name` or `file.py:name`; a function is called without arguments.
 
     Raises:
-        CallError: If there is no such thing, or it is no environment.
+        CallError: If there is no such thing, or it is not an environment.
     """
     source, _, name = place.rpartition(":")
     if not source or not name:
@@ -243,7 +243,7 @@ def import_environment(place: str) -> Environment:
         raise CallError(f"{source} has nothing called {name!r}", where=place) from None
     made = value if isinstance(value, Environment) or not callable(value) else _made(value, place)
     if not isinstance(made, Environment):
-        raise CallError(f"{name} is no Environment but a {type(made).__name__}", where=place)
+        raise CallError(f"{name} is not an Environment but a {type(made).__name__}", where=place)
     return made
 
 

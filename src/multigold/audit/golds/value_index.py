@@ -3,7 +3,7 @@
 A tool's signature says little of what its arguments may be, but a domain uses one name for one thing: what a tool
 calls `reservation_id` is a key of the table `reservations` and a field of that name elsewhere. So values are collected
 by the names under which they stand, and a parameter is looked up by its name, then without `new_` and the like, then as
-the plural of a name. Nothing here knows a domain; where a domain names things otherwise, fewer values are found.
+the plural of a name. Nothing here knows a domain; if a domain names things otherwise, fewer values are found.
 
     {"users": {"ann": {"cards": {"c-1": {"limit": 50}}, "orders": ["o-1"]}}}
 
@@ -26,7 +26,7 @@ MAX_NESTED = 50
 """Lists and objects kept per name: they serve as examples, and a database may hold thousands."""
 
 GUESSABLE = 64
-"""A name with no more values than this is open to anybody: airports, dates, cabins, first names."""
+"""A name with no more values than this can be guessed by anyone: airports, dates, cabins, first names."""
 
 _PREFIXES = ("new_", "old_", "other_", "target_", "source_")
 
@@ -66,7 +66,7 @@ class ValueIndex:
         return FittingValues()
 
     def is_guessable(self, parameter: str) -> bool:
-        """Tell whether a parameter has so few values that anybody may try them."""
+        """Tell whether a parameter has so few values that anyone may try them."""
         return 0 < len(self.fitting(parameter).values) <= GUESSABLE
 
 

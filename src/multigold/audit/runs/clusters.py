@@ -73,7 +73,7 @@ class Cluster:
         negatives: Ids of the gold set's negative examples that it is.
         faults: What the environment's invariants say against it, such as payments that do not add up.
         golds_elsewhere: Other texts of the task, or other golds of this one, that end here, each with a release.
-        golds: What it was held against.
+        golds: What it was compared with.
         environment: Where it was replayed.
     """
 
@@ -207,7 +207,7 @@ def cluster_runs(runs: Iterable[AuditedRun]) -> tuple[Cluster, ...]:
 
 
 def run_key(task: Task, agent: str, file: str, trial: int, run_id: str) -> tuple[str, ...]:
-    """Return what names a run of a task text: its own id wherever its file lies; its file where it has no id."""
+    """Return what names a run of a task text: its own id wherever its file lies; its file if it has no id."""
     return task.id, task.text_fingerprint(), agent, str(trial), run_id or f"in {file}"
 
 
@@ -280,7 +280,7 @@ def _states_of(negative: NegativeExample, run: AuditedRun) -> Iterator[EndState]
         return
     try:
         members = list(admitted_states(negative.admits, golds.initial, run.environment))
-    except MultigoldError:  # a negative example that cannot be carried out is nobody's end state; lint names it
+    except MultigoldError:  # a negative example that cannot be replayed matches no end state; lint reports it
         return
     for member in members:
         if member is not None:

@@ -36,7 +36,7 @@ class AuditedRun:
         task: Its task, as the file that it is from has it.
         trajectory: What it did.
         verdict: What scoring says of it.
-        golds: What it was held against.
+        golds: What it was compared with.
         replayed: How it was followed.
         prepared: Its end state, ready to be compared.
         environment: Where it was replayed; None if the file states the end state.
@@ -143,7 +143,7 @@ def examine(
     Args:
         task: The task.
         trajectory: What the run did.
-        golds: What it is held against, from `multigold.scoring.compile_golds`.
+        golds: What it is compared with, from `multigold.scoring.compile_golds`.
         environment: Where its calls are replayed.
         file: The file that it is from.
         agent: What to call the agent; what the trajectory says where this is empty.

@@ -1,7 +1,7 @@
 """From discoveries to gold sets: files that load as they are, count for nothing, and wait for a person.
 
 A task that the catalogue does not list gets a gold set with the benchmark's gold and the discoveries; for one that it
-lists, the readings are written by themselves, to be pasted. Every discovered reading stands `off` until somebody has
+lists, the readings are written by themselves, to be pasted. Every discovered reading stands `off` until a person has
 said, from the policy, why it is defensible.
 """
 
@@ -90,7 +90,7 @@ def gold_set_stub(clusters: Sequence[Cluster]) -> dict[str, Json]:
         ],
         "readings": readings,
         "negatives": [],
-        "notes": "A stub: nothing of it was judged by a person.",
+        "notes": "A stub: no person has judged any of it.",
     }
 
 
@@ -158,14 +158,14 @@ def write_stubs(discoveries: Iterable[Discovery], directory: Path) -> list[Path]
             documents[home / "tasks" / f"{_file_name(task_id)}.json"] = gold_set_stub(clusters)
     taken = [path for path in documents if path.exists()]
     if taken:
-        raise CallError("it is there already and is not overwritten", where=str(taken[0]))
+        raise CallError("the file exists already and is not overwritten", where=str(taken[0]))
     for path, document in documents.items():
         write_records(document, path)
     return list(documents)
 
 
 def _file_name(name: str) -> str:
-    """Return a domain's or task's name where it can be a file's name; ids come from strangers' files.
+    """Return a domain's or task's name if it can be a file's name; ids come from strangers' files.
 
     Raises:
         CallError: If it cannot.

@@ -1,7 +1,7 @@
-"""The records of a trace audit as a JSON file: evidence that is written anew, answers that are a person's.
+"""The records of a trace audit as a JSON file: evidence that is regenerated, answers that are a person's.
 
 Only `answers`, `by` and `note` are read back; the rest of a record is evidence, made again from the runs, or kept
-word for word where the runs are not at hand.
+word for word if the runs are not at hand.
 """
 
 from __future__ import annotations

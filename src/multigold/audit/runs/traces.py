@@ -10,7 +10,7 @@ A run's task is affected by a loophole where three criteria hold and no exclusio
     simulator_deviation        the simulated user left its instructions
     procedural_error           the agent made an error that has nothing to do with the clause
 
-What a machine can see is put beside the questions: the readings that the end state is in, else the states that other
+What a machine can see is put next to the questions: the readings that the end state is in, else the states that other
 runs reached too, the calls, what changed, what differs from the gold, and what the agent said that sounds like a
 reason. The answers are a person's, are kept when the audit is run again, and are never guessed.
 """
@@ -69,7 +69,7 @@ class Answer:
     """A person's answer to one criterion or exclusion.
 
     Attributes:
-        holds: Whether it holds; None while nobody has said.
+        holds: Whether it holds; None until a person has said.
         note: Why; for `relied_on_clause`, which clause.
     """
 
@@ -128,7 +128,7 @@ class TraceRecord:
         answers: Criterion or exclusion to a person's answer.
         by: Who answered.
         note: Anything else.
-        raw: The record as a file holds it, where the run itself was not looked at.
+        raw: The record as a file holds it, if the run itself was not looked at.
     """
 
     file: str
@@ -334,7 +334,7 @@ def _gold_faults(run: AuditedRun) -> Iterator[str]:
 
 def _simulator_faults(run: AuditedRun) -> Iterator[str]:
     if simulator_stopped(run.trajectory):
-        yield "the simulated user broke off because the talk had left its instructions"
+        yield "the simulated user stopped because the conversation had left its instructions"
 
 
 def _run_faults(run: AuditedRun) -> Iterator[str]:
@@ -372,5 +372,5 @@ def _summary(key: tuple[str, str, str], records: Sequence[TraceRecord]) -> TaskS
 
 
 def standing_of(match: Match) -> str:
-    """Return a match's standing, or `vacuous` where it is worth nothing."""
+    """Return a match's standing, or `vacuous` if it is worth nothing."""
     return "vacuous" if match.vacuous else match.standing

@@ -66,7 +66,7 @@ def flight_days(reservation: Json) -> list[tuple[str, str]]:
 
 
 def changed_reservations(initial: EndState, end: EndState) -> Iterator[ChangedReservation | str]:
-    """Yield each reservation that differs; a fault, as a sentence, where it is gone or not a proper reservation."""
+    """Yield each reservation that differs; a fault, as a sentence, if it is gone or not a proper reservation."""
     for reservation_id, before, after in changed_records(initial, end, "reservations"):
         fault = "is gone" if after is GONE else reservation_fault(after)
         if fault is None and before is not GONE:
@@ -147,7 +147,7 @@ _RESERVATION: Mapping[str, _Check] = {
 def reservation_fault(record: Json) -> str | None:
     """Return what is wrong with the form of a reservation, as the rest of a sentence; None if it is proper."""
     if not isinstance(record, dict):
-        return "is no object"
+        return "is not an object"
     for name, check in _RESERVATION.items():
         if name not in record:
             return f"has no {name}"
@@ -159,7 +159,7 @@ def reservation_fault(record: Json) -> str | None:
 
 
 def payment_methods(user: Json) -> Mapping[str, Json] | None:
-    """Return a user's payment methods; None if the record is no user with proper ones."""
+    """Return a user's payment methods; None if the record is not a user with proper ones."""
     methods = user.get("payment_methods") if isinstance(user, dict) else None
     if not isinstance(methods, dict) or not all(map(_is_method, methods.values())):
         return None

@@ -68,7 +68,7 @@ def _birth_faults(changed: ChangedReservation) -> Iterator[str]:
     if changed.after["created_at"] != NOW:
         yield f"was booked at {changed.after['created_at']} and not at {NOW}"
     if changed.end.agent.find("users", changed.after["user_id"]) is GONE:
-        yield f"belongs to {changed.after['user_id']}, who is no user"
+        yield f"belongs to {changed.after['user_id']}, who is not a user"
 
 
 def records_belong(initial: EndState, end: EndState) -> Iterator[str]:

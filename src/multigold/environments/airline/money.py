@@ -1,4 +1,9 @@
-"""Invariants of what a change costs and where the money came from."""
+"""Invariants of what a change costs and where the money came from.
+
+A pattern admits many end states, and these keep it honest: whatever itinerary an agent chose, its payments must add up
+to what changed, and balances must have moved by them. They state what tau2's tools do, oddities included: a
+cancellation never restores a gift card's balance, and two entries on one gift card may overdraw it.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +47,7 @@ def payment_faults(changed: ChangedReservation) -> Iterator[str]:
 
 
 def _added_payments(changed: ChangedReservation) -> list[Json] | str:
-    """Return the payments that were added, refunds of a cancellation apart; a fault where the log does not fit."""
+    """Return the payments that were added, refunds of a cancellation apart; a fault if the log does not fit."""
     history = changed.after["payment_history"]
     former = [] if changed.before is None else changed.before["payment_history"]
     if changed.cancelled:
@@ -88,7 +93,7 @@ def balances_follow_payments(initial: EndState, end: EndState) -> Iterator[str]:
     for user_id in sorted(users):
         before, after = (payment_methods(state.agent.find("users", user_id)) for state in (initial, end))
         if before is None or after is None:
-            yield f"user {user_id} is no user with payment methods before and after"
+            yield f"user {user_id} is not a user with payment methods before and after"
         else:
             faults = _profile_faults(before, after, spendings.get(user_id, []))
             yield from (f"user {user_id} {fault}" for fault in faults)

@@ -129,7 +129,7 @@ def _bookable(
             continue
         if destination is not None and flight["destination"] != destination:
             continue
-        # The date is looked at last: tau2 refuses one that cannot be looked up only where some flight gets this far.
+        # The date is looked at last: tau2 refuses one that cannot be looked up only if some flight gets this far.
         if date not in flight["dates"] or flight["dates"][date]["status"] != "available":
             continue
         if leave_after is None or flight["scheduled_departure_time_est"] >= leave_after:

@@ -5,10 +5,10 @@ Ported from observed behaviour, oddities included, because a verdict must be wha
 - Booking takes seats. Updates and cancellations never touch them, and a cancelled booking's id stays used.
 - A cancellation appends the negated payments and gives a gift card nothing back.
 - An update that costs nothing writes no payment. A gift card's balance is moved before the payment is written, so an
-  amount that is no whole number (bag counts are not validated) debits the card and then fails.
+  amount that is not a whole number (bag counts are not validated) debits the card and then fails.
 - A certificate that pays is used up whatever it was worth. Named twice in one booking, it is used up by the first
   entry, and then the second fails.
-- Bag counts, and a cabin where the list of flights is empty, are stored as they were given.
+- Bag counts, and a cabin if the list of flights is empty, are stored as they were given.
 
 Money is checked in tau2's order and computed with the numbers as given, so that a float stays one where tau2 keeps it.
 
@@ -70,7 +70,7 @@ _BOOKING = model(
 )
 
 _LOOKED_UP = ("origin", "destination", "price")
-"""What a segment has beside what the call says of it."""
+"""What a segment has in addition to what the call says."""
 
 
 class AirlineRules(NamedTuple):
@@ -167,7 +167,7 @@ def _taken(rules: AirlineRules, value: Json, field_type: Callable[[Json], Json])
 
 
 def _objects(values: Json, item: Callable[[Json], Json]) -> list[Json] | None:
-    """Take a list argument as tau2's tools do: item by item, and only where every item is an object.
+    """Take a list argument as tau2's tools do: item by item, and only if every item is an object.
 
     tau2 tests nothing but that, so anything empty (an empty string, an empty object) is an empty list, and a list with
     a single item of another kind is not looked at: None, and the caller goes on with the argument as it is.
@@ -213,7 +213,7 @@ def _new_segment(draft: Draft, segment: Json, cabin: Json, seats: int) -> dict[s
 
 
 def _check_payments(user: Json, payments: list[Json], price: Any) -> None:
-    """Refuse where a booking's payments name a method that the user has not, exceed a balance, or miss the price.
+    """Refuse if a booking's payments name a method that the user has not, exceed a balance, or miss the price.
 
     Raises:
         RefusalError: If they do.
@@ -223,7 +223,7 @@ def _check_payments(user: Json, payments: list[Json], price: Any) -> None:
         if payment_id not in user["payment_methods"]:
             raise RefusalError(f"Payment method {payment_id} not found")
         method = user["payment_methods"][payment_id]
-        # Each entry alone is held against the balance: two entries on one gift card may overdraw it.
+        # Each entry alone is compared with the balance: two entries on one gift card may overdraw it.
         if method["source"] != "credit_card" and method["amount"] < payment["amount"]:
             raise RefusalError(f"Not enough balance in payment method {payment_id}")
     paid = sum(payment["amount"] for payment in payments)
@@ -314,7 +314,7 @@ def _charge(rules: AirlineRules, draft: Draft, reservation_id: str, payment_id: 
     """Take (or give back) the price of an update by a credit card or a gift card, and write it in the history.
 
     Raises:
-        RefusalError: If the payment method is unknown or will not do; with a gift card debited already where the
+        RefusalError: If the payment method is unknown or will not do; with a gift card debited already if the
             entry is not a valid one.
     """
     user_id = draft.get("reservations", reservation_id)["user_id"]
@@ -349,8 +349,8 @@ def update_reservation_baggages(
 
     Raises:
         RefusalError: If something is unknown, or the payment method will not do; also, with a gift card debited
-            already, where the price is no whole number.
-        TypeError: If the number of non-free bags is no number; to `step` that is a refusal as any other.
+            already, if the price is not a whole number.
+        TypeError: If the number of non-free bags is not a number; to `step` that is a refusal as any other.
     """
     reservation = find_reservation(draft, reservation_id)
     find_user(draft, reservation["user_id"])
@@ -365,7 +365,7 @@ def update_reservation_baggages(
 def update_reservation_passengers(rules: AirlineRules, draft: Draft, reservation_id: Json, passengers: Json) -> Json:
     """Replace a reservation's passengers by as many others.
 
-    As in tau2, something that is no list of objects but has the right length is stored as it is.
+    As in tau2, something that is not a list of objects but has the right length is stored as it is.
 
     Returns:
         The reservation.
@@ -386,10 +386,10 @@ def send_certificate(rules: AirlineRules, draft: Draft, user_id: Json, amount: J
     """Give a user a certificate.
 
     Returns:
-        A sentence that names the certificate; None if three were sent already and that is no refusal.
+        A sentence that names the certificate; None if three were sent already and that is not a refusal.
 
     Raises:
-        RefusalError: If there is no such user, the amount is no number, or three were sent already.
+        RefusalError: If there is no such user, the amount is not a number, or three were sent already.
     """
     user = find_user(draft, user_id)
     for certificate_id in CERTIFICATE_IDS:

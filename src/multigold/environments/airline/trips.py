@@ -1,4 +1,8 @@
-"""Invariants of where a reservation goes: its segments connect, could be booked, and took their seats."""
+"""Invariants of where a reservation goes: its segments connect, could be booked, and took their seats.
+
+They judge the end state against the initial one, not the calls in between, so any order of calls passes or fails alike.
+What tau2's own data breaks already (connections that do not connect) is not blamed on a run.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +27,8 @@ def _itinerary_faults(changed: ChangedReservation) -> Iterator[str]:
 
     Every segment goes where the timetable says, begins where the one before it ended, and leaves no earlier than that
     one lands (by the timetable, whose times are all Eastern). A round trip passes through the destination and ends at
-    the origin. Two segments that followed each other before are not held against the clock: some of the data's own do
-    not connect.
+    the origin. Two segments that followed each other before are not checked against the clock: some of the
+    data's own do not connect.
     """
     if not changed.moved:
         return
@@ -118,7 +122,7 @@ def _availability_faults(changed: ChangedReservation) -> Iterator[str]:
 
     A segment keeps its price only while the cabin stays. Any other must be `available` on its date with a seat for each
     passenger in the reservation's cabin, and costs what the data says for that cabin. Seats are counted as they were
-    before the run: bookings of the same run are not held against an update (`seats-follow-bookings` adds them up).
+    before the run: bookings of the same run do not count against an update (`seats-follow-bookings` adds them up).
     """
     reservation = changed.after
     kept: dict[tuple[str, str], set[int]] = {}

@@ -77,7 +77,7 @@ def find_user_id_by_name_zip(draft: Draft, first_name: Json, last_name: Json, zi
 
     Raises:
         RefusalError: If there is none.
-        AttributeError: If a name that has to be looked at is no string; to `step` that is a refusal as any other.
+        AttributeError: If a name that has to be looked at is not a string; to `step` that is a refusal as any other.
     """
     for user_id in draft.ids("users"):
         user = draft.get("users", user_id)
@@ -95,7 +95,7 @@ def find_user_id_by_email(draft: Draft, email: Json) -> Json:
 
     Raises:
         RefusalError: If there is none.
-        AttributeError: If the address is no string; to `step` that is a refusal as any other.
+        AttributeError: If the address is not a string; to `step` that is a refusal as any other.
     """
     for user_id in draft.ids("users"):
         if draft.get("users", user_id)["email"].lower() == email.lower():

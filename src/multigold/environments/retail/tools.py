@@ -68,8 +68,8 @@ def cancel_pending_order(rules: RetailRules, draft: Draft, order_id: Json, reaso
         The order.
 
     Raises:
-        RefusalError: If there is no such order, it is not pending, or the reason is none of the two. Also, with gift
-            cards credited already, where it was paid by a method that the user does not have.
+        RefusalError: If there is no such order, it is not pending, or the reason is neither of the two. Also, with gift
+            cards credited already, if it was paid by a method that the user does not have.
     """
     order = find_order(draft, order_id)
     _require(order["status"] == "pending", "Non-pending order cannot be cancelled")
@@ -130,7 +130,7 @@ def modify_pending_order_address(
         The order.
 
     Raises:
-        RefusalError: If there is no such order, it is not pending, or a part of the address is no string.
+        RefusalError: If there is no such order, it is not pending, or a part of the address is not a string.
     """
     _find_open(rules, draft, order_id)
     address = _address(rules, address1, address2, city, state, country, zip)
@@ -178,7 +178,7 @@ def modify_pending_order_payment(rules: RetailRules, draft: Draft, order_id: Jso
 
     Raises:
         RefusalError: If something is unknown, the order has more than its first payment, the method is the same, or
-            a gift card does not cover the amount. Also, with the payment made, where the first method is unknown.
+            a gift card does not cover the amount. Also, with the payment made, if the first method is unknown.
     """
     order = _find_open(rules, draft, order_id)
     method = find_payment_method(draft, order["user_id"], payment_method_id)
@@ -215,7 +215,7 @@ def modify_user_address(
         The user's profile.
 
     Raises:
-        RefusalError: If there is no such user, or a part of the address is no string.
+        RefusalError: If there is no such user, or a part of the address is not a string.
     """
     find_user(draft, user_id)
     address = _address(rules, address1, address2, city, state, country, zip)
@@ -287,7 +287,7 @@ def _address(
 
 
 def _require_items(order: Json, item_ids: Json) -> None:
-    """Refuse where the call names more items of some id than the order has.
+    """Refuse if the call names more items of some id than the order has.
 
     Raises:
         RefusalError: If it does.
@@ -320,7 +320,7 @@ def _compare_prices(draft: Draft, order: Json, item_ids: Json, new_item_ids: Jso
 
 
 def _require_cover(method: Json, amount: float) -> None:
-    """Refuse where a gift card does not hold an amount.
+    """Refuse if a gift card does not hold an amount.
 
     Raises:
         RefusalError: If it does not.

@@ -33,7 +33,7 @@ TOOLS = v1_tools(
 INVARIANTS = {name: check for name, check in TAU2_INVARIANTS.items() if name != "seats-follow-bookings"}
 """tau2's, but for the seats, which v1's booking does not take.
 
-`flights-available` fails where the cabin was changed: v1 stores the new prices and the old cabin, which do not agree.
+`flights-available` fails if the cabin was changed: v1 stores the new prices and the old cabin, which do not agree.
 """
 
 build = partial(one_sided, NAME, TOOLS, CONVENTIONS, INVARIANTS)

@@ -15,7 +15,7 @@ def list_all_airports(draft: Draft) -> Json:  # noqa: ARG001 - every tool is giv
 def search_onestop_flight(draft: Draft, origin: Json, destination: Json, date: Json) -> Json:
     """Return pairs of bookable flights that connect.
 
-    The second one's seats and prices are those of the date that was asked for, also where it leaves the day after.
+    The second one's seats and prices are those of the date that was asked for, even if it leaves the day after.
 
     Raises:
         ValueError: If a flight lands on the next day and the date does not end in two digits.

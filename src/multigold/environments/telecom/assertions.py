@@ -29,7 +29,7 @@ def assert_line_status(draft: Draft, customer_id: Json, line_id: Json, expected_
 
 
 def assert_overdue_bill_exists(draft: Draft, customer_id: Json, overdue_bill_id: Json) -> bool:
-    """Tell whether a customer has that bill and it is overdue; tau2 fails where it is not, and so does this.
+    """Tell whether a customer has that bill and it is overdue; tau2 fails if it is not, and so does this.
 
     Raises:
         RefusalError: If it is not.
@@ -61,7 +61,7 @@ def assert_service_status(draft: Draft, expected_status: Json) -> bool:
         RefusalError: If there is no such way.
     """
     if expected_status not in CONNECTIONS:
-        raise RefusalError(f"{expected_status!r} is no status of a connection")
+        raise RefusalError(f"{expected_status!r} is not a status of a connection")
     return bool(get(draft, "network_connection_status") == expected_status)
 
 
@@ -98,7 +98,7 @@ def assert_can_send_mms(draft: Draft, expected_status: Json) -> bool:
 
 
 def assert_mobile_data_usage_exceeded(draft: Draft, expected_status: Json) -> bool:
-    """Tell whether the line has used up its data, as far as the phone was told."""
+    """Tell whether the line has used up its data, as far as the phone knows."""
     return bool(around(draft, "mobile_data_usage_exceeded") == expected_status)
 
 

@@ -49,7 +49,7 @@ def apn(draft: Draft) -> Json:
     """Return the settings of the access point, to be read only.
 
     Raises:
-        RefusalError: If `set_apn_settings` was given something that is no settings, which tau2 stores all the same.
+        RefusalError: If `set_apn_settings` was given something other than settings, which tau2 stores all the same.
     """
     settings = get(draft, "active_apn_settings")
     if not isinstance(settings, dict):

@@ -1,7 +1,7 @@
 """A telecom task's own initial state: data to change, and functions to call, by name, on one side or the other.
 
 tau2's tasks say what is wrong with the phone or the line by calling functions (`break_vpn`, `set_data_usage`), most of
-which are no tools. The two sides are brought in step after each.
+which are not tools. The two sides are brought in step after each.
 """
 
 from __future__ import annotations
@@ -100,12 +100,12 @@ def simulate_network_search(draft: Draft) -> Json:
 
 
 def turn_airplane_mode_on(draft: Draft) -> Json:
-    """Switch airplane mode on; where it was on it is switched twice."""
+    """Switch airplane mode on; if it was on it is switched twice."""
     return _turn_airplane_mode(draft, on=True)
 
 
 def turn_airplane_mode_off(draft: Draft) -> Json:
-    """Switch airplane mode off; where it was off it is switched twice."""
+    """Switch airplane mode off; if it was off it is switched twice."""
     return _turn_airplane_mode(draft, on=False)
 
 
@@ -150,7 +150,7 @@ def break_apn_mms_setting(draft: Draft) -> Json:
 
 
 def set_wifi_calling(draft: Draft, enabled: Json, mms_over_wifi: Json = None) -> Json:
-    """Set Wi-Fi calling, and where it is said whether pictures go over Wi-Fi."""
+    """Set Wi-Fi calling and, if given, whether pictures go over Wi-Fi."""
     if get(draft, "wifi_calling_enabled") != enabled:
         put(draft, wifi_calling_enabled=not get(draft, "wifi_calling_enabled"))
     if mms_over_wifi is None:
@@ -208,7 +208,7 @@ SETTERS: Functions = {
         "unseat_sim_card": _setter("SIM card un-seated successfully.", sim_card_missing=True),
     },
 }
-"""The functions that set a scene and are no tools."""
+"""The functions that set a scene and are not tools."""
 
 
 def prepare(initial: EndState, changes: Json, functions: Functions) -> EndState:

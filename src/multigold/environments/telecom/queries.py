@@ -85,7 +85,7 @@ def get_customer_by_name(draft: Draft, full_name: Json, dob: Json) -> Json:
     """Return all customers of that name, in any case, born on that day; there may be none.
 
     Raises:
-        AttributeError: If the name is no string; to `step` that is a refusal as any other.
+        AttributeError: If the name is not a string; to `step` that is a refusal as any other.
     """
     customers = (draft.get("customers", customer_id) for customer_id in draft.ids("customers"))
     return [c for c in customers if c["full_name"].lower() == full_name.lower() and c["date_of_birth"] == dob]
@@ -96,11 +96,11 @@ _BY_LETTER = {"L": find_line, "D": find_device, "B": find_bill, "C": find_custom
 
 
 def get_details_by_id(draft: Draft, id: Json) -> Json:
-    """Return a line, device, bill, customer or plan: the id's first letter tells which.
+    """Return a line, device, bill, customer or plan: by the id's first letter.
 
     Raises:
         RefusalError: If there is none, or no such letter.
-        TypeError: If the id is no string; to `step` that is a refusal as any other.
+        TypeError: If the id is not a string; to `step` that is a refusal as any other.
     """
     find = _BY_LETTER.get(id[:1])
     if find is None:
@@ -113,7 +113,7 @@ def get_bills_for_customer(draft: Draft, customer_id: Json, limit: Json = 12) ->
 
     Raises:
         RefusalError: If there is no such customer.
-        TypeError: If the limit is no whole number; to `step` that is a refusal as any other.
+        TypeError: If the limit is not a whole number; to `step` that is a refusal as any other.
     """
     bills = [find_bill(draft, bill_id) for bill_id in find_customer(draft, customer_id)["bill_ids"]]
     return sorted(bills, key=lambda bill: bill["issue_date"], reverse=True)[:limit]

@@ -314,7 +314,7 @@ def agent_tables(database: Database) -> Database:
         database: tau2's `db.toml`: five lists; or the tables that this function returns.
 
     Raises:
-        DataError: If it is no telecom data.
+        DataError: If it is not telecom data.
     """
     plain = database.to_json()
     _refuse_unknown(plain, AGENT_LISTS)
@@ -328,7 +328,7 @@ def user_tables(database: Database) -> Database:
         database: tau2's `user_db.toml`: two objects; both may be left out.
 
     Raises:
-        DataError: If it is no telecom data.
+        DataError: If it is not telecom data.
     """
     plain = database.to_json()
     _refuse_unknown(plain, USER_TABLES)
@@ -353,7 +353,7 @@ def _table(table: str, entries: Json) -> dict[str, Json]:
 
 
 def free_key(taken: Mapping[str, Json], record_id: str) -> str:
-    """Return the key under which a record is stored: its id, or where that is taken the id and a number."""
+    """Return the key under which a record is stored: its id, or if that is taken the id and a number."""
     key, number_of_it = record_id, 1
     while key in taken or not key:
         number_of_it += 1

@@ -24,7 +24,7 @@ def synchronise(drafts: Drafts) -> None:
     """Bring the two sides in step; nothing to do before the user has a phone number.
 
     Raises:
-        RefusalError: If the user's number is nobody's, or refers to something that is not there.
+        RefusalError: If no line has the user's number, or refers to something that is not there.
     """
     agent, user = drafts.agent, drafts.user
     if user is None or user.get(SURROUNDINGS, "phone_number") is None:

@@ -105,7 +105,7 @@ def refuel_data_with(mint: Mint) -> ToolFunction:
 
         Raises:
             RefusalError: If there is no such line of that customer, or the amount is not above 0.
-            TypeError: If the amount is no number; to `step` that is a refusal as any other.
+            TypeError: If the amount is not a number; to `step` that is a refusal as any other.
         """
         line = find_own_line(draft, customer_id, line_id)
         if gb_amount <= 0:

@@ -1,6 +1,6 @@
 """tau2's telecom domain, the user's side: what the user can look at on the phone. Nothing here writes to a draft.
 
-Answers are text, word for word as tau2 gives them, since a replay is held against what was recorded.
+Answers are text, word for word as tau2 gives them, since a replay is compared with what was recorded.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def check_network_mode_preference(draft: Draft) -> Json:
     """Return the preferred network mode.
 
     Raises:
-        TypeError: If it was set to something that is no string; to `step` that is a refusal as any other.
+        TypeError: If it was set to something that is not a string; to `step` that is a refusal as any other.
     """
     return "Network Mode Preference: " + get(draft, "network_mode_preference")
 

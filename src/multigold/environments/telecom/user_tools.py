@@ -2,9 +2,9 @@
 
 Ported from observed behaviour, oddities included:
 
-- `set_network_mode_preference` stores whatever is no string before it fails; the phone then takes it as 4G. Null is
-  stored too, and the answer says that it is no valid option.
-- `set_apn_settings` stores whatever is no object before it fails; the phone can then find no network until better
+- `set_network_mode_preference` stores whatever is not a string before it fails; the phone then takes it as 4G. Null is
+  stored too, and the answer says that it is not a valid option.
+- `set_apn_settings` stores whatever is not an object before it fails; the phone can then find no network until better
   settings are set.
 - `reset_apn_settings` takes effect at the next reboot.
 - Every switch is a toggle; Wi-Fi cannot be switched in airplane mode.
@@ -117,7 +117,7 @@ def set_apn_settings(draft: Draft, apn_settings: Json) -> Json:
     """Set the access point; what is left out is as usual.
 
     Raises:
-        RefusalError: If they are no settings; what is no object is stored by then.
+        RefusalError: If it is not an object with settings; what is not an object is stored by then.
     """
     settings = APN_SETTINGS(apn_settings) if isinstance(apn_settings, dict) else apn_settings
     put(draft, active_apn_settings=settings)
@@ -172,7 +172,7 @@ def grant_app_permission(draft: Draft, app_name: Json, permission: Json) -> Json
     """Give an app a permission; an unknown app or permission is said in words.
 
     Raises:
-        AttributeError: If the permission is no string; to `step` that is a refusal as any other.
+        AttributeError: If the permission is not a string; to `step` that is a refusal as any other.
         TypeError: If the app cannot be looked up (a list); likewise.
     """
     known = get(draft, "app_statuses").get(app_name) is not None
