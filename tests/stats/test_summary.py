@@ -230,3 +230,24 @@ def test_a_p_value_is_never_printed_as_nothing(tasks: int, said: str) -> None:
     assert [line for line in lines if "sensitivity" in line] == [
         "  sensitivity: not known, as the difference is the same on every task"
     ]
+
+
+def test_a_comparison_says_how_much_more_trials_would_help() -> None:
+    wins = {"a": (4, 2, 3), "b": (1, 2, 0)}
+    first, second = (
+        [
+            RunRow(agent=agent, task=str(task), trial=trial, reward=float(trial < number))
+            for task, number in enumerate(numbers)
+            for trial in range(4)
+        ]
+        for agent, numbers in wins.items()
+    )
+    found = compare_agents(first, second)
+    assert found.sensitivity is not None
+    lines = comparison_lines(found, ("a", "b"))
+    share = f"{found.sensitivity.trial_share:.0%} of the variance between tasks"
+    assert [line for line in lines if "between trials" in line] == [
+        f"  {share} is chance between trials, which more trials reduce"
+    ]
+    once = comparison_lines(compare_agents(first[::4], second[::4]), ("a", "b"))
+    assert not any("between trials" in line for line in once)

@@ -138,9 +138,14 @@ def _sensitivity_lines(found: Sensitivity | None) -> list[str]:
         return []
     if not found.deviation:
         return ["  sensitivity: not known, as the difference is the same on every task"]
+    share = [] if found.trial_share is None else [found.trial_share]
     return [
         f"  sensitivity: two equal agents differ by up to {found.floor:.4f} here",
         f"  a true difference of {found.detectable:.4f} is found in {found.power:.0%} of such comparisons",
+        *(
+            f"  {one:.0%} of the variance between tasks is chance between trials, which more trials reduce"
+            for one in share
+        ),
     ]
 
 
