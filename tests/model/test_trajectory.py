@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multigold.model.trajectory import RecordedCall, Trajectory
+from multigold.model.trajectory import Trajectory
 
 CALLS = st.builds(
     lambda ids: {"role": "assistant", "tool_calls": [{"name": "look", "id": call_id} for call_id in ids]},
@@ -23,26 +22,33 @@ RESULTS = st.builds(
 )
 
 
-def answered_one_by_one(messages: list[dict[str, Any]]) -> list[RecordedCall]:
-    """Say it the slow way: for each result look through all calls so far."""
-    calls: list[RecordedCall] = []
-    for message in messages:
+def answered_one_by_one(messages: list[dict[str, Any]]) -> list[tuple[str, str | None]]:
+    """Say it the slow way: for each result look through all calls so far. Return id and result of each call."""
+    calls: list[list[Any]] = []
+    for place, message in enumerate(messages):
         if message["role"] == "assistant":
-            calls.extend(Trajectory.from_messages([message]).calls or ())
+            calls.extend([as_text(call["id"]), None, place] for call in message["tool_calls"])
             continue
-        call_id = message.get("tool_call_id") or message.get("id")
-        for position, recorded in enumerate(calls):
-            if recorded.result is None and (not call_id or recorded.call.id == call_id):
-                refused = message["error"] if isinstance(message["error"], bool) else None
-                calls[position] = attrs.evolve(recorded, result=message["content"], refused=refused)
-                break
-    return [attrs.evolve(call, message=0) for call in calls]
+        call_id = as_text(message.get("tool_call_id") or message.get("id"))
+        waiting = [call for call in calls if call[1] is None]
+        chosen = [call for call in waiting if call[0] == call_id]
+        if not chosen:  # one of the two has no id
+            chosen = [call for call in waiting if call[2] == calls[-1][2]]
+            chosen = [] if chosen and call_id and chosen[0][0] else chosen
+        latest = [call for call in chosen if call[2] == chosen[-1][2]]
+        if latest:
+            latest[0][1] = message["content"]
+    return [(call_id, result) for call_id, result, _ in calls]
+
+
+def as_text(call_id: Any) -> str:
+    return str(call_id) if isinstance(call_id, str | int) else ""
 
 
 @given(st.lists(CALLS | RESULTS, max_size=20))
-def test_a_result_is_given_to_the_earliest_unanswered_call_of_its_id_or_of_any(messages: list[dict[str, Any]]) -> None:
+def test_a_result_is_given_to_the_earliest_open_call_of_its_id_in_the_latest_message(messages: list[Any]) -> None:
     calls = Trajectory.from_messages(messages).calls or ()
-    assert [attrs.evolve(call, message=0) for call in calls] == answered_one_by_one(messages)
+    assert [(recorded.call.id, recorded.result) for recorded in calls] == answered_one_by_one(messages)
 
 
 def test_a_result_is_not_held_against_every_call_there_is() -> None:

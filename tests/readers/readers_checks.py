@@ -12,6 +12,8 @@ FACTS: dict[str, Any] = {
     "trial": lambda run: run.trajectory.trial,
     "termination": lambda run: run.trajectory.termination,
     "problem": lambda run: run.problem and run.problem.code,
+    "unclear": lambda run: run.trajectory.problem and run.trajectory.problem.code,
+    "out_of_bounds": lambda run: [call.out_of_bounds for call in run.trajectory.calls or ()],
     "reward": lambda run: run.trajectory.recorded.reward,
     "db_match": lambda run: run.trajectory.recorded.db_match,
     "said": lambda run: [m.text for m in run.trajectory.messages if m.role == "assistant" and m.text.strip()],

@@ -112,7 +112,7 @@ CALLS = st.builds(
     st.none() | st.dictionaries(LONG, LONG | st.integers() | st.none(), max_size=3),
     st.sampled_from(["assistant", "user"]),
     st.sampled_from(KINDS),
-    st.sampled_from(["ok", "refused", "not_recorded"]),
+    st.sampled_from(["ok", "refused", "unanswered", "not_recorded"]),
     LONG,
 )
 
@@ -139,6 +139,8 @@ def test_a_line_has_who_called_what_with_which_arguments_and_what_came_of_it() -
         call=ToolCall("drop", {}, requestor="user"), kind="write", outcome="refused", message="Error: no\nsuch \x1b[31m"
     )
     assert line_of(write) == r"  0 user  * drop {}  refused: no such \x1b[31m"
+    unanswered = CallWithOutcome(call=ToolCall("drop", {}), kind="write", outcome="unanswered")
+    assert line_of(unanswered) == "  0 agent * drop {}  never answered"
     odd = CallWithOutcome(call=ToolCall("drop", None), kind="unknown", replayed=False)
     assert line_of(odd) == "  0 agent ? drop (arguments that are not a JSON object)  not recorded (a replay refuses it)"
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import multigold
 from multigold.environments.tools import tool_table
-from multigold.errors import CallError, ResultsError
+from multigold.errors import CallError
 from multigold.model.gold import CallEvidence, Explicit, Reading
 from multigold.model.trajectory import Message, Recorded, RecordedCall
 from multigold.model.verdict import SUCCESS_TOLERANCE, is_success
@@ -555,13 +555,6 @@ def test_nothing_is_said_of_a_single_gold_that_the_benchmark_does_not_state(term
     golds = multigold.GoldSet.from_databases({"a": CANCELLED})
     verdict = multigold.score(TASK, ended(CANCELLED, termination=termination), golds)
     assert (verdict.benchmark_matched, verdict.rewards.single) == (None, None)
-
-
-@pytest.mark.parametrize("calls", [5, {"name": "x"}, "text"])
-def test_tool_calls_that_are_no_list_are_refused_with_their_place(calls: Any) -> None:
-    messages = [{"role": "user", "content": "Hi."}, {"role": "assistant", "tool_calls": calls}]
-    with pytest.raises(ResultsError, match=r"messages\[1\]"):
-        multigold.Trajectory.from_messages(messages)
 
 
 def test_parts_of_a_message_that_are_no_text_are_passed_over() -> None:

@@ -210,5 +210,6 @@ def state_after_history(environment: Environment, start: EndState, changes: Json
     history = changes.get("message_history") if isinstance(changes, dict) else None
     if not history:
         return start
-    calls = [recorded.call for recorded in Trajectory.from_messages(history).calls or ()]
+    known = Trajectory.from_messages(history).calls or ()
+    calls = [recorded.call for recorded in known if not recorded.never_ran]
     return replay(environment, calls, initial=start).end_state

@@ -2,46 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 
 import attrs
 
 from multigold.errors import CallError, ResultsError
-from multigold.model.task import Requestor, ToolCall
+from multigold.model.message_shapes import FIELDS, RawMessage, raw_message
+from multigold.model.reason import Reason
+from multigold.model.task import ToolCall
+from multigold.model.transcript import Message as Message
+from multigold.model.transcript import RecordedCall as RecordedCall
+from multigold.model.transcript import parse_messages
 from multigold.state.canonical import Json
 from multigold.state.database import Database, EndState
-
-
-@attrs.frozen(kw_only=True)
-class RecordedCall:
-    """A tool call with what the file says came of it.
-
-    Attributes:
-        call: The call.
-        result: What the tool answered, as recorded text; None if the file has no answer to it.
-        refused: Whether the recorded answer is a refusal; None if the file does not tell.
-        message: Index of the message that holds the call.
-    """
-
-    call: ToolCall
-    result: str | None = None
-    refused: bool | None = None
-    message: int = 0
-
-
-@attrs.frozen(kw_only=True)
-class Message:
-    """One message of the talk; tool calls and results stand in `Trajectory.calls`.
-
-    Attributes:
-        role: `assistant`, `user`, `system` or `tool`.
-        text: What was said; empty if nothing was.
-    """
-
-    role: str
-    text: str = ""
 
 
 @attrs.frozen(kw_only=True)
@@ -71,6 +44,8 @@ class Trajectory:
         messages: The talk.
         termination: Why the run ended, in the benchmark's word (`user_stop`); None if nothing was recorded.
         recorded: The verdict in the file.
+        problem: Why the record does not tell what the run did; None if it does. A run that ended normally is then
+            unscored.
         run_id: The file's own id of the run.
         task_id: The task that the run is of.
         trial: Which of several runs of one task by one agent.
@@ -82,6 +57,7 @@ class Trajectory:
     messages: tuple[Message, ...] = ()
     termination: str | None = None
     recorded: Recorded = attrs.field(factory=Recorded)
+    problem: Reason | None = None
     run_id: str = ""
     task_id: str = ""
     trial: int = 0
@@ -162,40 +138,27 @@ class Trajectory:
         agent: str = "",
         trial: int = 0,
     ) -> Trajectory:
-        """Make a trajectory from a list of OpenAI-style chat messages.
+        """Make a trajectory from a list of chat messages, in any of the shapes that result files have.
 
         Args:
-            messages: `{"role", "content", "tool_calls"?, "tool_call_id"?}`; calls as `{"id", "function": {"name",
-                "arguments"}}` or flat `{"id", "name", "arguments"}`; arguments as an object or as JSON text.
+            messages: `{"role", "content", "tool_calls"?, "tool_call_id"?}` as in OpenAI's chat or tau2, OpenAI's
+                Responses items, Anthropic's content blocks, LangChain's messages, and others. Calls without answers
+                are not carried out; calls of which no answers are known are given by `from_calls`.
             termination: Why the run ended, where known; `user_stop` and `agent_stop` are the normal ends.
             run_id: An id for the run.
             agent: Who acted.
             trial: Which of several runs of one task by one agent.
 
         Raises:
-            ResultsError: If a message is not of that form.
+            ResultsError: If a message is not an object of plain JSON with a role or a type.
         """
-        talk: list[Message] = []
-        calls: list[RecordedCall] = []
-        waiting: defaultdict[str, deque[int]] = defaultdict(deque)
-        for index, message in enumerate(messages):
-            where = f"messages[{index}]"
-            if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
-                raise ResultsError("a message is an object with a role", where=where)
-            role, content = message["role"], content_text(message.get("content"))
-            if role == "tool":
-                _answer(calls, waiting, message.get("tool_call_id") or message.get("id"), content, message.get("error"))
-            talk.append(Message(role=role, text=content))
-            listed = message.get("tool_calls") or ()
-            if not isinstance(listed, list | tuple):
-                raise ResultsError("the tool calls of a message are a list", where=where)
-            for call in [parse_call(call, role, where) for call in listed]:
-                for key in {"", call.id}:
-                    waiting[key].append(len(calls))
-                calls.append(RecordedCall(call=call, message=index))
+        messages = list(messages)
+        raw = [_message(message, index) for index, message in enumerate(messages)]
+        transcript = parse_messages(raw, lambda: [dict(message) for message in messages], decoded=False)
         return cls(
-            calls=tuple(calls),
-            messages=tuple(talk),
+            calls=transcript.calls,
+            messages=transcript.messages,
+            problem=transcript.problem,
             termination=termination,
             run_id=run_id,
             agent=agent,
@@ -203,62 +166,43 @@ class Trajectory:
         )
 
 
-def content_text(content: Json) -> str:
-    """Return the text of a message's content: a string, a list of parts, or nothing."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        texts = [part.get("text") for part in content if isinstance(part, dict)]
-        return "".join(text for text in texts if isinstance(text, str))
-    return ""
-
-
-def parse_call(call: Json, role: str, where: str) -> ToolCall:
-    """Read one tool call in the OpenAI or the flat form.
+def _message(message: object, index: int) -> RawMessage:
+    """Return a message for the parser.
 
     Raises:
-        ResultsError: If it has no name.
+        ResultsError: If it is not an object that says, in some shape, what it is.
     """
-    body = call.get("function", call) if isinstance(call, Mapping) else {}
-    name = body.get("name") if isinstance(body, Mapping) else None
-    if not isinstance(name, str):
-        raise ResultsError("a tool call has a name", where=where)
-    requestor: Requestor = "user" if role == "user" else "assistant"
-    return ToolCall(name, parse_arguments(body.get("arguments")), requestor=requestor, id=str(call.get("id") or ""))
+    where = f"messages[{index}]"
+    if not isinstance(message, Mapping):
+        raise ResultsError("a message is an object", where=where)
+    plain = _plain({name: message[name] for name in FIELDS if name in message}, where)
+    if not any(isinstance(plain.get(name), str) for name in ("role", "type")) and "kwargs" not in plain:
+        raise ResultsError("a message is an object with a role", where=where)
+    return raw_message(plain)
 
 
-def parse_arguments(arguments: Json) -> dict[str, Json] | None:
-    """Return a call's arguments as an object: given as one, as JSON text, or as nothing; None if it is neither."""
-    if arguments is None or arguments == "":
-        return {}
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments)
-        except (ValueError, RecursionError):
-            return None
-    return arguments if isinstance(arguments, dict) else None
+def _plain(value: object, where: str) -> Json:
+    """Return plain data as the values that a JSON decoder gives: mappings as dictionaries, tuples as lists.
 
-
-def _answer(
-    calls: list[RecordedCall], waiting: Mapping[str, deque[int]], call_id: Json, content: str, error: Json
-) -> None:
-    """Give a result to the earliest unanswered call of that id: ids are reused, and results come in order.
-
-    Args:
-        calls: The calls so far.
-        waiting: Positions of calls that may be unanswered, in order: by id, and of all calls under the empty id.
-        call_id: The id that the result names; nothing for the earliest call of any id.
-        content: The result.
-        error: Whether it is a refusal, where the file says so.
+    Raises:
+        ResultsError: If it is nested too deeply, or holds anything else.
     """
-    key = call_id or ""
-    queue = waiting.get(key) if isinstance(key, str) else None
-    while queue:
-        position = queue.popleft()
-        if calls[position].result is None:
-            refused = error if isinstance(error, bool) else None
-            calls[position] = attrs.evolve(calls[position], result=content, refused=refused)
-            return
+    try:
+        return _as_json(value)
+    except TypeError as error:
+        raise ResultsError(f"a message is plain JSON, and holds {error}", where=where) from None
+    except RecursionError:
+        raise ResultsError("it is nested too deeply to be a message", where=where) from None
+
+
+def _as_json(value: object) -> Json:
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {key if isinstance(key, str) else str(key): _as_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(item) for item in value]
+    raise TypeError(f"a {type(value).__name__}")
 
 
 def _check_call(call: object, index: int) -> None:

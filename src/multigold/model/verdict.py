@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import attrs
 
 from multigold.model.gold import Standing
+from multigold.model.reason import Reason as Reason
 from multigold.model.trajectory import Recorded
 from multigold.state.canonical import Json
 from multigold.state.delta import Delta
@@ -81,19 +82,6 @@ class Comparison:
 
 
 @attrs.frozen(kw_only=True)
-class Reason:
-    """Why an outcome is what it is.
-
-    Attributes:
-        code: A stable word for programs, such as `ended_early`.
-        sentence: The same for people.
-    """
-
-    code: str
-    sentence: str
-
-
-@attrs.frozen(kw_only=True)
 class Fidelity:
     """How well the replay followed the record.
 
@@ -102,7 +90,8 @@ class Fidelity:
         replayed: Calls that ran and succeeded.
         refused: Calls that the environment refused.
         unknown: Calls of tools that the environment does not have.
-        skipped: Reads whose recorded outcome was taken as it stands.
+        skipped: Calls that were not replayed: reads whose recorded outcome was taken as it stands, and calls that
+            nobody carried out.
         differing: Recorded results that differ from the recomputed ones.
         first_difference: The first of them, in a sentence; empty if there is none.
         drift: Why the replay cannot be trusted; empty if it can.

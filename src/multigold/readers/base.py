@@ -44,7 +44,8 @@ class Run:
     Attributes:
         trajectory: What the run did, as far as it can be read.
         task_id: The task that it is of; empty if that is not known.
-        problem: Why it cannot be scored although it is counted; None if nothing stands in the way.
+        problem: Why it cannot be scored although it is counted; None if nothing stands in the way. What its own
+            transcript does not tell is `trajectory.problem`.
         place: Where it stands in the file, such as `simulations[3]`.
         notes: What is odd about it without standing in the way, each a sentence.
         extra: What the file says beside, as it says it: hashes of end states, signals of another scorer.

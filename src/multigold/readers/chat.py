@@ -1,4 +1,4 @@
-"""Plain lists of chat messages in OpenAI's form, for everybody who runs no benchmark of a known make.
+"""Plain lists of chat messages, in any shape that is known, for everybody who runs no benchmark of a known make.
 
 one run     [{"role", "content", "tool_calls"?}, ...]
 one run     {"messages": [...], "task_id"?, "trial"?, "id"?, "reward"?, "termination_reason"?}
@@ -8,19 +8,24 @@ several     a list of either, or one a line
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
+from multigold.model.message_shapes import RawMessage, looks_like_message
 from multigold.model.trajectory import Trajectory
+from multigold.model.transcript import parse_messages
 from multigold.readers.base import ReadOptions, ResultsFile, Run, Runs, stem
-from multigold.readers.decoding import Document, decoded
+from multigold.readers.decoding import Document, decode_run, decoded
 from multigold.readers.domains import guess_domain, guessed
 from multigold.readers.joining import TaskIndex
-from multigold.readers.simulation import RawMessage, Simulation, read_simulation, transcribe
+from multigold.readers.simulation import Simulation, read_simulation
 from multigold.readers.tau2 import settle
+from multigold.state.canonical import Json
 
 _PEEK: Final = 30
+_TELLING: Final = ("role", "type", "kwargs")
+_DECODER: Final = msgspec.json.Decoder(list[RawMessage])
 
 
 def recognise(document: Document) -> bool:
@@ -43,7 +48,9 @@ def _runs(document: Document) -> Sequence[msgspec.Raw] | None:
 
 def _is_message(raw: msgspec.Raw) -> bool:
     members = decoded(raw, dict[str, msgspec.Raw]) or {}
-    return "role" in members and ("content" in members or "tool_calls" in members)
+    # Only what tells messages apart is decoded: the rest may hold numbers that are out of range.
+    told = {name: decoded(value, Json) if name in _TELLING else value for name, value in members.items()}
+    return looks_like_message(told)
 
 
 def _is_chat(raw: msgspec.Raw) -> bool:
@@ -76,9 +83,12 @@ def read(document: Document, options: ReadOptions) -> ResultsFile:
 
 
 def _simulation(raw: msgspec.Raw | bytes, agent: str) -> Simulation:
-    messages: Any = decoded(raw, list[RawMessage])
-    if messages is None:
+    try:
+        messages = decode_run(_DECODER, raw)
+    except (ValueError, RecursionError):
         return read_simulation(raw, agent)
-    transcript = transcribe(messages)
-    trajectory = Trajectory(calls=transcript.calls, messages=transcript.messages, agent=agent)
+    transcript = parse_messages(messages, lambda: decoded(raw, Json))
+    trajectory = Trajectory(
+        calls=transcript.calls, messages=transcript.messages, problem=transcript.problem, agent=agent
+    )
     return Simulation(trajectory=trajectory, notes=transcript.notes)

@@ -141,10 +141,15 @@ def _lines(text: bytes) -> list[msgspec.Raw] | None:
 
     A later line that is no JSON stays as it is: the run that it should be becomes unreadable, and the others stand.
     """
-    lines = [msgspec.Raw(line) for line in text.splitlines() if line.strip(_SPACE)]
+    lines = [msgspec.Raw(_as_strict(line)) for line in text.splitlines() if line.strip(_SPACE)]
     if len(lines) < 2 or decoded(lines[0], dict[str, msgspec.Raw] | list[msgspec.Raw]) is None:
         return None
     return lines
+
+
+def _as_strict(line: bytes) -> bytes:
+    """Return a line with the numbers mended that only Python writes, if it has some."""
+    return (mended(line) or line) if b"NaN" in line or b"Infinity" in line else line
 
 
 def _as_utf8(data: bytes, name: str) -> bytes:
@@ -161,15 +166,75 @@ def _as_utf8(data: bytes, name: str) -> bytes:
 def mended(raw: msgspec.Raw | bytes) -> bytes | None:
     """Return strict JSON for what only Python's own decoder reads; None if it does not read it either."""
     try:
-        return json.dumps(_strict(json.loads(bytes(raw).decode(), strict=False))).encode()
+        value = json.loads(bytes(raw).decode(), strict=False, parse_int=_int_or_infinity)
+        return json.dumps(_strict(value)).encode()
     except (ValueError, RecursionError):
         return None
+
+
+def decode_run(decoder: msgspec.json.Decoder[_T], raw: msgspec.Raw | bytes) -> _T:
+    """Decode one run, mended where strict JSON does not know what stands in it.
+
+    Raises:
+        ValueError: If it is not JSON, or not what the decoder reads.
+        RecursionError: If it is nested too deeply.
+    """
+    try:
+        return decoder.decode(raw)
+    except (ValueError, RecursionError) as error:
+        out_of_range = isinstance(error, msgspec.ValidationError)
+        again = _with_odd_arguments_as_text(raw) if out_of_range else mended(raw)
+        if again is None:
+            raise
+        return decoder.decode(again)
+
+
+def _with_odd_arguments_as_text(raw: msgspec.Raw | bytes) -> bytes | None:
+    """Return JSON in which the arguments of calls that hold numbers out of range are text; None if that mends nothing.
+
+    An agent may call a tool with any number that it likes, and that is no reason why its run cannot be read.
+    """
+    try:
+        value = json.loads(bytes(raw).decode(), parse_int=_int_or_infinity)
+        return json.dumps(_odd_arguments_as_text(value), allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        return None
+
+
+def _int_or_infinity(digits: str) -> float:
+    return int(digits) if len(digits) <= _MOST_DIGITS else math.copysign(math.inf, -1 if digits[0] == "-" else 1)
+
+
+_MOST_DIGITS: Final = 4000
+"""A longer number is not read by Python, and is more than any state holds."""
+
+_ARGUMENTS: Final = frozenset({"arguments", "args", "input", "parameters", "kwargs"})
+
+
+def _odd_arguments_as_text(value: Json) -> Json:
+    if isinstance(value, list):
+        return [_odd_arguments_as_text(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: json.dumps(item)
+        if name in _ARGUMENTS and isinstance(item, dict) and not _is_finite(item)
+        else _odd_arguments_as_text(item)
+        for name, item in value.items()
+    }
+
+
+def _is_finite(value: Json) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return all(map(_is_finite, inner))
 
 
 def _mend(text: bytes, name: str, error: Exception) -> tuple[bytes, tuple[str, ...]]:
     """Return strict JSON for what Python's own decoder reads, with a warning; refuse what it does not read either."""
     try:
-        value = json.loads(text.decode(), strict=False)
+        value = json.loads(text.decode(), strict=False, parse_int=_int_or_infinity)
         mended = json.dumps(_strict(value)).encode()
     except UnicodeDecodeError as fault:
         raise ResultsError(
@@ -197,13 +262,17 @@ def _broken(text: bytes, name: str, error: Exception, fault: ValueError) -> Resu
 
 
 def _strict(value: Json) -> Json:
-    """Return a value that strict JSON can hold."""
+    """Return a value that strict JSON can hold; arguments of calls that it cannot become text, which keeps them."""
+    return _without_oddities(_odd_arguments_as_text(value))
+
+
+def _without_oddities(value: Json) -> Json:
     if isinstance(value, str):
         return SURROGATE.sub("\ufffd", value)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, list):
-        return [_strict(item) for item in value]
+        return [_without_oddities(item) for item in value]
     if isinstance(value, dict):
-        return {_strict(key): _strict(item) for key, item in value.items()}
+        return {_without_oddities(key): _without_oddities(item) for key, item in value.items()}
     return value

@@ -20,13 +20,15 @@ import msgspec
 from multigold.errors import MultigoldError, ResultsError
 from multigold.files.reading import sha256
 from multigold.model.gold import GoldSet
+from multigold.model.message_shapes import RawMessage
 from multigold.model.task import Task
 from multigold.model.trajectory import Trajectory
+from multigold.model.transcript import Transcript, parse_messages
 from multigold.model.verdict import Reason
 from multigold.readers.base import ReadOptions, ResultsFile, Run, Runs, stem
 from multigold.readers.decoding import Document, decoded, read_document
 from multigold.readers.folder import Folder
-from multigold.readers.simulation import RawMessage, transcribe, word
+from multigold.readers.simulation import word
 from multigold.readers.tasks import id_text
 from multigold.state.canonical import Json, digest
 from multigold.state.database import Database, EndState
@@ -35,6 +37,7 @@ _FINAL: Final = "final_scenario_db.json"
 _INITIAL: Final = "initial_scenario_db.json"
 _SESSION: Final = "session"
 _EXPECTED: Final = "expected"
+_MESSAGES: Final = "conversation_messages"
 _DEPTH: Final = 2
 _KEPT: Final = ("initial_scenario_db_hash", "final_scenario_db_hash", "conversation_ended_reason", "completed", "error")
 
@@ -191,12 +194,13 @@ def _read_run(record: Folder, agent: str, expected: Expected) -> Run:
     result = record.value("result.json", dict[str, Any]) or {}
     record_id = _record_id(record, result)
     state = _state(record, _FINAL)
-    talk = _talk(record)
+    transcript = _transcript(record)
     extra = {name: result[name] for name in _KEPT if isinstance(result.get(name), str | bool)}
     return Run(
         trajectory=Trajectory(
-            calls=talk.calls if talk else None,
-            messages=talk.messages if talk else (),
+            # The end state is stored: calls are evidence only, and those that are not understood are not known.
+            calls=transcript.calls if transcript and not transcript.problem else None,
+            messages=transcript.messages if transcript else (),
             end_state=state[0] if state else None,
             run_id=record_id,
             task_id=record_id,
@@ -205,15 +209,23 @@ def _read_run(record: Folder, agent: str, expected: Expected) -> Run:
         task_id=record_id,
         problem=None if state else Reason(code="end_state_missing", sentence="the record holds no final database"),
         place=record.name,
-        notes=talk.notes if talk else (),
+        notes=_notes(transcript),
         extra={**extra, "session": state[1] if state else None, "expected_session": expected.sessions.get(record_id)},
     )
 
 
-def _talk(record: Folder) -> Any:
+def _notes(transcript: Transcript | None) -> tuple[str, ...]:
+    if transcript is None:
+        return ()
+    return (*transcript.notes, *([transcript.problem.sentence] if transcript.problem else []))
+
+
+def _transcript(record: Folder) -> Transcript | None:
     log = record.value("audit_log.json", _AuditLog)
     messages: Sequence[RawMessage] | None = log.conversation_messages if log else None
-    return None if messages is None else transcribe(messages)
+    if messages is None:
+        return None
+    return parse_messages(messages, lambda: (record.value("audit_log.json", dict[str, Any]) or {}).get(_MESSAGES))
 
 
 def parse_dataset(data: bytes, name: str) -> Expected:

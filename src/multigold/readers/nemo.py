@@ -22,18 +22,22 @@ import attrs
 import msgspec
 
 from multigold.files.reading import sha256
+from multigold.model.call_shapes import parse_arguments
+from multigold.model.message_shapes import RawMessage
 from multigold.model.task import Criteria, Requestor, Task, ToolCall
 from multigold.model.trajectory import Recorded, RecordedCall, Trajectory
+from multigold.model.transcript import Transcript, parse_messages
 from multigold.model.verdict import Reason
 from multigold.readers.base import ReadOptions, ResultsFile, Run, Runs, stem
+from multigold.readers.decoding import decoded
 from multigold.readers.folder import Folder
-from multigold.readers.simulation import RawMessage, reward_number, transcribe, word
-from multigold.readers.talk import Transcript, read_arguments
+from multigold.readers.simulation import reward_number, word
 from multigold.readers.tasks import id_text
 from multigold.state.canonical import Json, digest
 from multigold.state.json_values import is_too_deep
 
 _METRICS: Final = "metrics.json"
+_LOG: Final = "bot_logs_agent/llm_context.json"
 _PROMPT: Final = "scenario_config/user_prompt.txt"
 _FACTORS: Final[Mapping[str, tuple[str, str]]] = {
     "db_state_match": ("DB", "db_state_match"),
@@ -204,7 +208,7 @@ def _assertions(functions: list[_Function] | None) -> tuple[Json, ...] | None:
 
 
 def _function(item: _Function) -> dict[str, Json]:
-    arguments = read_arguments(item.arguments)
+    arguments = parse_arguments(item.arguments)[0]
     return {"env_type": _requestor(item.side), "func_name": word(item.func_name), "arguments": arguments or {}}
 
 
@@ -214,19 +218,20 @@ def _requestor(side: Json) -> Requestor:
 
 def _call(action: _Action) -> ToolCall:
     name = word(action.name) or word(action.action_type)
-    return ToolCall(name, read_arguments(action.arguments), requestor=_requestor(action.side))
+    return ToolCall(name, parse_arguments(action.arguments)[0], requestor=_requestor(action.side))
 
 
 def _read_run(folder: Folder, agent: str, scenario: str) -> Run:
     metrics = folder.value(_METRICS, dict[str, Any])
     answers = folder.document("final_agent_response.json")
     actions = _actions(answers.items if answers else None)
-    talk = transcribe(_messages(folder))
+    transcript = _transcript(folder)
     problem = _problem(metrics, actions)
     return Run(
         trajectory=Trajectory(
-            calls=None if actions is None else _merged(talk, actions),
-            messages=talk.messages,
+            calls=None if actions is None else _merged(transcript, actions),
+            messages=transcript.messages,
+            problem=_lost_evidence(transcript),
             recorded=_recorded(metrics or {}, _metadata(folder)),
             run_id=scenario,
             task_id=_task_id(scenario),
@@ -235,9 +240,18 @@ def _read_run(folder: Folder, agent: str, scenario: str) -> Run:
         task_id=_task_id(scenario),
         problem=problem,
         place=scenario,
-        notes=talk.notes,
+        notes=transcript.notes,
         extra=_extra(metrics or {}, _metadata(folder)),
     )
+
+
+def _lost_evidence(transcript: Transcript) -> Reason | None:
+    """Return why the log does not tell what the agent looked at; None if it does.
+
+    What was carried out is known from the actions, so a call that the log leaves without an answer is no hindrance.
+    """
+    problem = transcript.problem
+    return problem if problem is not None and problem.code == "calls_not_understood" else None
 
 
 def _problem(metrics: Mapping[str, Json] | None, actions: Sequence[ToolCall] | None) -> Reason | None:
@@ -268,15 +282,11 @@ def _actions(items: Sequence[msgspec.Raw] | None) -> list[ToolCall] | None:
     return [_call(action) for answer in answers for action in answer.actions or ()]
 
 
-def _messages(folder: Folder) -> list[RawMessage]:
-    document = folder.document("bot_logs_agent/llm_context.json")
-    found = []
-    for item in (document.items if document else None) or ():
-        try:
-            found.append(msgspec.json.decode(item, type=RawMessage))
-        except (ValueError, RecursionError):
-            continue
-    return found
+def _transcript(folder: Folder) -> Transcript:
+    document = folder.document(_LOG)
+    items = (document.items if document else None) or ()
+    messages = [message for item in items if (message := decoded(item, RawMessage)) is not None]
+    return parse_messages(messages, lambda: [decoded(item, Any) for item in items])
 
 
 _WORD: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -289,7 +299,7 @@ def tool_name(written: str) -> str:
     return _WORD.sub("_", written.removesuffix("Tool")).lower()
 
 
-def _merged(talk: Transcript, actions: Sequence[ToolCall]) -> tuple[RecordedCall, ...]:
+def _merged(transcript: Transcript, actions: Sequence[ToolCall]) -> tuple[RecordedCall, ...]:
     """Return one list of calls: what changed something as `actions` states it, the other calls as the log states them.
 
     The log has the agent's side only and its arguments as they were said; the actions are what was carried out, in
@@ -298,7 +308,7 @@ def _merged(talk: Transcript, actions: Sequence[ToolCall]) -> tuple[RecordedCall
     changing = {action.name for action in actions}
     merged: list[RecordedCall] = []
     waiting = list(actions)
-    for recorded in talk.calls:
+    for recorded in transcript.calls:
         call = attrs.evolve(recorded.call, name=tool_name(recorded.call.name))
         if call.name in _OUTSIDE:
             continue

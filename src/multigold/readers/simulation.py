@@ -6,6 +6,7 @@ read leniently; a simulation that still cannot be decoded keeps its ids and its 
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from typing import Any, Final
@@ -13,27 +14,17 @@ from typing import Any, Final
 import attrs
 import msgspec
 
+from multigold.model.call_shapes import call_id, parse_call
+from multigold.model.message_shapes import RawMessage, result_of
 from multigold.model.task import ToolCall
 from multigold.model.trajectory import Recorded, Trajectory
+from multigold.model.transcript import Transcript, TranscriptBuilder, parse_messages
 from multigold.model.verdict import Reason
-from multigold.readers.decoding import NULL, decoded, mended
+from multigold.readers.decoding import NULL, decode_run, decoded
 from multigold.readers.joining import Clues
-from multigold.readers.talk import Talk, Transcript, read_call
 from multigold.readers.tasks import id_text
 from multigold.state.canonical import Json
-
-
-class RawMessage(msgspec.Struct, gc=False):
-    """A message as files write it, in tau2's or OpenAI's words."""
-
-    role: Any = None
-    content: Any = None
-    tool_calls: Any = None
-    function_call: Any = None
-    id: Any = None
-    tool_call_id: Any = None
-    error: Any = None
-    tool_messages: Any = None
+from multigold.state.json_values import is_too_deep
 
 
 class _Chunk(msgspec.Struct, gc=False):
@@ -44,8 +35,8 @@ class _Chunk(msgspec.Struct, gc=False):
 class _Tick(msgspec.Struct, gc=False):
     agent_chunk: _Chunk | None = None
     user_chunk: _Chunk | None = None
-    agent_tool_calls: Any = msgspec.UNSET
-    user_tool_calls: Any = msgspec.UNSET
+    agent_tool_calls: Any = None
+    user_tool_calls: Any = None
     agent_tool_results: Any = None
     user_tool_results: Any = None
 
@@ -64,6 +55,11 @@ class Head(msgspec.Struct, gc=False):
 class _Simulation(Head, gc=False):
     messages: list[RawMessage] | None = None
     ticks: list[_Tick] | None = None
+    mode: Any = None
+
+
+class _Messages(msgspec.Struct, gc=False):
+    messages: Any = None
 
 
 class _DbCheck(msgspec.Struct, gc=False):
@@ -101,9 +97,6 @@ class Simulation:
 
 _DECODER: Final = msgspec.json.Decoder(_Simulation)
 
-_ANSWERING: Final = frozenset({"tool", "function"})
-"""Roles of the messages that answer calls."""
-
 _NO_MESSAGES: Final = Reason(
     code="messages_missing", sentence="the file holds neither the run's messages nor its tool calls"
 )
@@ -112,24 +105,12 @@ _NO_MESSAGES: Final = Reason(
 def read_simulation(raw: msgspec.Raw | bytes, agent: str) -> Simulation:
     """Read one simulation."""
     try:
-        simulation = _decode(raw)
+        simulation = decode_run(_DECODER, raw)
     except (ValueError, RecursionError) as error:
         problem = Reason(code="unreadable_run", sentence=f"the run cannot be read ({error})")
         return _simulation(decoded(raw, Head) or Head(), None, agent, problem)
-    transcript = transcribe(simulation.messages) if simulation.messages is not None else _ticks(simulation.ticks)
+    transcript = _transcript(simulation, raw)
     return _simulation(simulation, transcript, agent, None if transcript else _NO_MESSAGES)
-
-
-def _decode(raw: msgspec.Raw | bytes) -> _Simulation:
-    try:
-        return _DECODER.decode(raw)
-    except msgspec.ValidationError:
-        raise
-    except (ValueError, RecursionError):
-        again = mended(raw)
-        if again is None:
-            raise
-        return _DECODER.decode(again)
 
 
 def _simulation(head: Head, transcript: Transcript | None, agent: str, problem: Reason | None) -> Simulation:
@@ -141,8 +122,9 @@ def _simulation(head: Head, transcript: Transcript | None, agent: str, problem: 
         trajectory=Trajectory(
             calls=calls,
             messages=messages,
-            termination=word(head.termination_reason) or None,
+            termination=termination(head.termination_reason),
             recorded=recorded,
+            problem=transcript.problem if transcript else None,
             run_id=id_text(head.id),
             task_id=task_id,
             trial=number(head.trial),
@@ -152,6 +134,13 @@ def _simulation(head: Head, transcript: Transcript | None, agent: str, problem: 
         problem=problem or _own_contradiction(recorded),
         notes=transcript.notes if transcript else (),
     )
+
+
+def termination(value: Json) -> str | None:
+    """Return why a run ended; None if nothing is recorded. What is no text is kept as its JSON: it is no normal end."""
+    if isinstance(value, str) or value is None:
+        return value or None
+    return "..." if is_too_deep(value) else json.dumps(value)[:80]
 
 
 def word(value: Json) -> str:
@@ -211,54 +200,50 @@ def _quoted(info: _RewardInfo) -> tuple[ToolCall, ...] | None:
         return None
     if info.action_checks is None:
         return () if info.db_check is not None and isinstance(info.db_check.db_match, bool) else None
-    return tuple(read_call(check.action, "assistant") for check in info.action_checks if isinstance(check.action, dict))
+    return tuple(parse_call(check.action)[0] for check in info.action_checks if isinstance(check.action, dict))
 
 
-def transcribe(messages: Sequence[RawMessage]) -> Transcript:
-    """Return the talk and the calls of a list of messages."""
-    talk = Talk()
-    for message in messages:
-        role = word(message.role)
-        talk.say(role, message.content)
-        calls = message.tool_calls or message.function_call
-        if calls:
-            talk.call(calls, role)
-        if role in _ANSWERING:
-            _add_answer(talk, message)
-    return talk.finish()
+def _transcript(simulation: _Simulation, raw: msgspec.Raw | bytes) -> Transcript | None:
+    """Return what a simulation's messages or ticks tell; None if neither tells what was called.
 
-
-def _add_answer(talk: Talk, message: RawMessage) -> None:
-    if isinstance(message.tool_messages, list):
-        _add_results(talk, message.tool_messages)
-    else:
-        talk.answer(message.tool_call_id or message.id, message.content, message.error)
-
-
-def _add_results(talk: Talk, results: Json) -> None:
-    for result in results if isinstance(results, list) else ():
-        if isinstance(result, dict):
-            talk.answer(result.get("id"), result.get("content"), result.get("error"))
-
-
-def _ticks(ticks: list[_Tick] | None) -> Transcript | None:
-    """Return the talk and the calls of a voice run; None if no tick tells what was called in it."""
-    if not ticks or not any(_tells(tick) for tick in ticks):
+    A voice run may carry both, and the ticks are the record (tau2, `evaluator.py`: by the mode of the run). Ticks that
+    were stripped of their calls tell nothing, and neither do messages beside them that hold nothing but talk.
+    """
+    messages, ticks = simulation.messages, simulation.ticks or ()
+    tell = any(map(_tells, ticks))
+    if tell and not (messages and simulation.mode == "half_duplex"):
+        return _with_other_carrier(_ticks(ticks), messages)
+    if messages is None:
         return None
-    talk = Talk()
-    for tick in ticks:
-        _add_tick(talk, tick)
-    return talk.finish()
+    transcript = parse_messages(messages, lambda: (decoded(raw, _Messages) or _Messages()).messages)
+    return transcript if transcript.calls or not ticks else None
+
+
+def _with_other_carrier(transcript: Transcript, messages: Sequence[RawMessage] | None) -> Transcript:
+    """Return the transcript of ticks, with a note if messages beside them hold other calls."""
+    beside = parse_messages(messages).calls if messages else ()
+    if not beside or [c.call for c in beside] == [c.call for c in transcript.calls]:
+        return transcript
+    note = "the messages hold other calls than the ticks, which count"
+    return attrs.evolve(transcript, notes=(*transcript.notes, note))
+
+
+def _ticks(ticks: Sequence[_Tick]) -> Transcript:
+    """Return what the ticks of a voice run tell."""
+    builder = TranscriptBuilder("ticks")
+    for builder.index, tick in enumerate(ticks):
+        _add_tick(builder, tick)
+    return builder.finish()
 
 
 def _tells(tick: _Tick) -> bool:
     """Tell whether a tick says what was called in it, be it nothing: some files are stripped of that."""
     chunks = (tick.agent_chunk, tick.user_chunk)
-    stated = tick.agent_tool_calls is not msgspec.UNSET or tick.user_tool_calls is not msgspec.UNSET
+    stated = any(calls is not None for calls in (tick.agent_tool_calls, tick.user_tool_calls))
     return stated or any(chunk is not None and chunk.tool_calls for chunk in chunks)
 
 
-def _add_tick(talk: Talk, tick: _Tick) -> None:
+def _add_tick(builder: TranscriptBuilder, tick: _Tick) -> None:
     """Add a tick, the user's side before the agent's."""
     sides = (
         ("user", tick.user_chunk, tick.user_tool_calls, tick.user_tool_results),
@@ -267,6 +252,9 @@ def _add_tick(talk: Talk, tick: _Tick) -> None:
     for role, chunk, stated, results in sides:
         calls = stated or (chunk.tool_calls if chunk else None)
         if calls or (chunk and chunk.content):
-            talk.say(role, chunk.content if chunk else None)
-            talk.call(calls or None, role)
-        _add_results(talk, results)
+            builder.say(role, chunk.content if chunk else None)
+        if calls:
+            builder.call(calls, role)
+        for result in results if isinstance(results, list) else ():
+            if isinstance(result, dict):
+                builder.answer(call_id(result), *result_of(result))

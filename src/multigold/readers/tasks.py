@@ -8,10 +8,10 @@ from typing import Any
 import attrs
 import msgspec
 
+from multigold.model.call_shapes import parse_call
 from multigold.model.task import Criteria, Task, ToolCall
 from multigold.readers.base import AcceptableOutcome, KnownTasks
 from multigold.readers.decoding import decoded
-from multigold.readers.talk import read_call
 from multigold.state.canonical import Json
 from multigold.state.json_values import is_too_deep
 
@@ -122,7 +122,11 @@ def read_actions(actions: Json) -> tuple[ToolCall, ...] | None:
     """Read a gold's actions; None if there is no list of them."""
     if not isinstance(actions, list):
         return None
-    return tuple(attrs.evolve(read_call(action, "assistant"), compared=_compared(action)) for action in actions)
+    return tuple(attrs.evolve(_action(action), compared=_compared(action)) for action in actions)
+
+
+def _action(action: Json) -> ToolCall:
+    return parse_call(action if isinstance(action, dict) else {})[0]
 
 
 def _compared(action: Json) -> tuple[str, ...] | None:

@@ -10,30 +10,26 @@ v1 states no reason for an end. A verdict is only worked out where the talk came
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import attrs
 import msgspec
 
+from multigold.model.call_shapes import parse_arguments
+from multigold.model.message_shapes import RawMessage
 from multigold.model.task import Criteria, Task, ToolCall
 from multigold.model.trajectory import Recorded, Trajectory
+from multigold.model.transcript import Transcript, parse_messages
 from multigold.model.verdict import Reason
 from multigold.readers.base import ReadOptions, ResultsFile, Run, Runs, stem
-from multigold.readers.decoding import Document, decoded
+from multigold.readers.decoding import Document, decode_run, decoded
 from multigold.readers.domains import guess_domain, guessed
-from multigold.readers.simulation import RawMessage, number, reward_number, transcribe, word
-from multigold.readers.talk import Talk, Transcript, read_arguments
+from multigold.readers.simulation import number, reward_number, word
 from multigold.readers.tasks import id_text, shortened
 from multigold.state.canonical import Json
-from multigold.state.json_values import is_too_deep, sound
-
-_ACTION: Final = "Action:"
-_OUTPUT: Final = "API output: "
-_RESPOND: Final = "respond"
-_REFUSALS: Final = ("Error", "Unknown action")
+from multigold.state.json_values import is_too_deep
 
 
 class _Action(msgspec.Struct):
@@ -74,6 +70,10 @@ class _Head(msgspec.Struct):
 
 class _Item(_Head):
     traj: list[RawMessage] | None = None
+
+
+class _Traj(msgspec.Struct):
+    traj: Any = None
 
 
 _DECODER: Final = msgspec.json.Decoder(_Item)
@@ -164,7 +164,7 @@ def _task(head: _Head) -> Task | None:
 
 
 def _gold(action: _Action) -> ToolCall:
-    return ToolCall(word(action.name), read_arguments(action.kwargs))
+    return ToolCall(word(action.name), parse_arguments(action.kwargs)[0])
 
 
 def _duplicates(trials: Mapping[tuple[str, int], int]) -> tuple[str, ...]:
@@ -186,12 +186,13 @@ def _read_run(raw: msgspec.Raw | bytes, place: str, agent: str, tasks: Mapping[s
 
 def _read_item(raw: msgspec.Raw | bytes) -> tuple[_Head, Transcript | None, Reason | None]:
     try:
-        item = _DECODER.decode(raw)
+        item = decode_run(_DECODER, raw)
     except (ValueError, RecursionError) as error:
         problem = Reason(code="unreadable_run", sentence=f"the run cannot be read ({error})")
         return decoded(raw, _Head) or _Head(), None, problem
-    transcript = _transcript(item)
-    return item, transcript, None if transcript else _why_empty(item)
+    if not item.traj:
+        return item, None, _why_empty(item)
+    return item, parse_messages(item.traj, lambda: (decoded(raw, _Traj) or _Traj()).traj), None
 
 
 def _task_problem(item: _Head, tasks: Mapping[str, Task]) -> Reason | None:
@@ -216,6 +217,7 @@ def _trajectory(item: _Head, transcript: Transcript | None, agent: str) -> Traje
         calls=transcript.calls if transcript else None,
         messages=transcript.messages if transcript else (),
         termination=_termination(item.info),
+        problem=transcript.problem if transcript else None,
         recorded=_recorded(item),
         task_id=id_text(item.task_id),
         trial=number(item.trial),
@@ -247,73 +249,3 @@ def _recorded(item: _Head) -> Recorded:
 
 def _as_number(value: Json) -> Json:
     return float(value) if isinstance(value, bool) else value
-
-
-def _transcript(item: _Item) -> Transcript | None:
-    """Return the talk and the calls; None if there is no talk."""
-    messages = item.traj
-    if not messages:
-        return None
-    if any(message.tool_calls for message in messages):
-        transcript = transcribe(messages)
-    elif any(_text_action(message) is not None for message in messages):
-        transcript = _text_actions(messages)
-    else:
-        return transcribe(messages)
-    return attrs.evolve(transcript, calls=tuple(map(_refusal_by_text, transcript.calls)))
-
-
-def _refusal_by_text(recorded: Any) -> Any:
-    """v1 answers a refusal as text; there is no field for it."""
-    if recorded.result is None or recorded.refused == recorded.result.startswith(_REFUSALS):
-        return recorded
-    return attrs.evolve(recorded, refused=recorded.result.startswith(_REFUSALS))
-
-
-# Agents that write their calls as text
-
-
-def _text_action(message: RawMessage) -> tuple[str, Json] | None:
-    """Return name and arguments of the action that an assistant message ends in; None if it names none."""
-    content = word(message.content)
-    if message.role != "assistant" or _ACTION not in content:
-        return None
-    try:
-        action = sound(json.loads(content.rsplit(_ACTION, 1)[1]))
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(action, dict) or not isinstance(action.get("name"), str):
-        return None
-    return action["name"], action.get("arguments")
-
-
-def _text_actions(messages: Sequence[RawMessage]) -> Transcript:
-    talk = Talk()
-    pending = False
-    for message in messages:
-        role, content = word(message.role), word(message.content)
-        if pending and role == "user" and content.startswith(_OUTPUT):
-            talk.say("tool", content[len(_OUTPUT) :])
-            talk.answer("", content[len(_OUTPUT) :])
-            pending = False
-            continue
-        pending = _say_text(talk, message, role, content)
-    return talk.finish()
-
-
-def _say_text(talk: Talk, message: RawMessage, role: str, content: str) -> bool:
-    """Add a message, its action read as a call or as talk; tell whether a call now waits for its answer."""
-    action = _text_action(message)
-    if action is None:
-        # An action that is no JSON was sent to the user as it stands, and so it counts as said.
-        talk.say(role, content.rsplit(_ACTION, 1)[-1].strip() if role == "assistant" else content)
-        return False
-    name, arguments = action
-    if name == _RESPOND:
-        said = arguments.get("content") if isinstance(arguments, dict) else None
-        talk.say(role, said)
-        return False
-    # What stands before a call, a thought or an earlier action, never reached the user.
-    talk.say(role, None)
-    talk.call([{"name": name, "arguments": arguments}], role)
-    return True

@@ -77,6 +77,8 @@ def _outcome(call: CallWithOutcome) -> str:
         return f"refused: {printable(said)}" if said else "refused"
     if call.outcome == "ok":
         return "ok"
+    if call.outcome == "unanswered":
+        return "never answered"
     does = "" if call.replayed is None else f" (a replay {'carries it out' if call.replayed else 'refuses it'})"
     return f"not recorded{does}"
 

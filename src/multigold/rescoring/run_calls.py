@@ -21,7 +21,7 @@ from multigold.rescoring.options import FileReport, Options
 from multigold.scoring.replayed_run import replay_run
 
 CallKind: TypeAlias = Literal["read", "write", "generic", "unknown", ""]
-CallOutcome: TypeAlias = Literal["ok", "refused", "not_recorded"]
+CallOutcome: TypeAlias = Literal["ok", "refused", "unanswered", "not_recorded"]
 
 
 @attrs.frozen(kw_only=True)
@@ -31,7 +31,7 @@ class CallWithOutcome:
     Attributes:
         call: The call, as it was made.
         kind: What its tool does; `unknown` where the environment has no such tool, empty if there is no environment.
-        outcome: What the file says came of it.
+        outcome: What the file says came of it; `unanswered` where nobody carried it out.
         message: What the tool said, where it refused.
         replayed: Where nothing is recorded, whether a replay carries the call out; None if it was not replayed.
     """
@@ -113,7 +113,7 @@ def _calls(run: Run, file: FileContext, context: ScoringContext) -> tuple[CallWi
     if recorded is None:
         return None
     replayed: Sequence[bool | None] = [None] * len(recorded)
-    if any(one.refused is None for one in recorded):
+    if any(one.refused is None and not one.never_ran for one in recorded):
         replayed = _replayed(run, file, context) or replayed
     return tuple(_followed(one, file.environment, does) for one, does in zip(recorded, replayed, strict=True))
 
@@ -133,7 +133,9 @@ def _replayed(run: Run, file: FileContext, context: ScoringContext) -> list[bool
 def _followed(recorded: RecordedCall, environment: Environment | None, replayed: bool | None) -> CallWithOutcome:
     call = recorded.call
     if recorded.refused is None:
-        return CallWithOutcome(call=call, kind=_kind(call, environment), replayed=replayed)
+        outcome: CallOutcome = "unanswered" if recorded.never_ran else "not_recorded"
+        does = None if recorded.never_ran else replayed
+        return CallWithOutcome(call=call, kind=_kind(call, environment), outcome=outcome, replayed=does)
     return CallWithOutcome(
         call=call,
         kind=_kind(call, environment),

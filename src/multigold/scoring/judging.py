@@ -102,6 +102,8 @@ def judge(
     if trajectory.termination == "infrastructure_error":
         stopped = "the run was stopped by its own infrastructure"
         return unscored(blank(task, trajectory, golds), "infrastructure_error", stopped)
+    if trajectory.problem is not None and _ended_normally(trajectory):
+        return unscored(blank(task, trajectory, golds), trajectory.problem.code, trajectory.problem.sentence)
     if trajectory.calls is None and trajectory.end_state is None:
         nothing = "the file holds neither the run's calls nor its end state"
         return unscored(blank(task, trajectory, golds), "no_calls", nothing)
@@ -114,6 +116,10 @@ def judge(
     basis = reward_basis(task.criteria, trajectory)
     known = recomputed_factors(basis, task.criteria, trajectory, replayed.end_state, environment)
     return _conclude(task, trajectory, golds, replayed, prepared, comparisons, known, contested=contested)
+
+
+def _ended_normally(trajectory: Trajectory) -> bool:
+    return trajectory.termination is None or trajectory.termination in NORMAL_ENDS
 
 
 def _ignored(end_state: EndState, golds: CompiledGolds) -> tuple[str, ...]:
@@ -234,7 +240,7 @@ def _conclude(
     *,
     contested: bool,
 ) -> Verdict:
-    ended = trajectory.termination is None or trajectory.termination in NORMAL_ENDS
+    ended = _ended_normally(trajectory)
     benchmark = None if golds.benchmark is None else ended and prepared.ends_in(golds.benchmark.state)
     matches = tuple(c.match for c in comparisons if c.match) if ended else ()
     standings = ("core", "contested") if contested else ("core",)

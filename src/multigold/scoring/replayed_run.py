@@ -6,7 +6,8 @@ import attrs
 
 from multigold.environments.base import Drafts, Environment
 from multigold.environments.replay import StepOutcome, as_written, step
-from multigold.errors import CallError
+from multigold.environments.tools import Tool
+from multigold.errors import CallError, StateError
 from multigold.model.task import ToolCall, without_nulls
 from multigold.model.trajectory import RecordedCall, Trajectory
 from multigold.model.verdict import Fidelity
@@ -53,10 +54,13 @@ def replay_run(
     for index, recorded in enumerate(trajectory.calls or ()):
         tool = environment.tool(recorded.call.name, recorded.call.requestor)
         written = as_written(environment, drafts, recorded.call)
-        if tool is not None and tool.kind != "write" and recorded.refused is not None and not check_reads:
+        known_read = tool is not None and tool.kind != "write" and recorded.refused is not None and not check_reads
+        if known_read or recorded.never_ran:
             counts["skipped"] += 1
-            calls.append((written, not recorded.refused))
+            calls.append((written, not (recorded.never_ran or recorded.refused)))
             continue
+        if recorded.out_of_bounds:
+            _refuse_unholdable(tool, recorded, index)
         before = drafts.freeze() if recorded.refused else None
         outcome = step(environment, drafts, recorded.call, copy=False)
         succeeded = outcome.refusal is None
@@ -72,10 +76,20 @@ def replay_run(
     return ReplayedRun(end_state=drafts.freeze(), calls=tuple(calls), fidelity=fidelity)
 
 
+def _refuse_unholdable(tool: Tool | None, recorded: RecordedCall, index: int) -> None:
+    """Refuse a write that was carried out with arguments that no state can hold.
+
+    Raises:
+        StateError: If it is one.
+    """
+    if tool is not None and tool.kind == "write":
+        raise StateError("the arguments hold what no state can hold", where=f"call {index} ({recorded.call.name})")
+
+
 def _recorded_calls(trajectory: Trajectory) -> tuple[tuple[ToolCall, bool | None], ...] | None:
     if trajectory.calls is None:
         return None
-    outcomes = ((recorded.call, recorded.refused) for recorded in trajectory.calls)
+    outcomes = ((one.call, True if one.never_ran else one.refused) for one in trajectory.calls)
     return tuple((call, None if refused is None else not refused) for call, refused in outcomes)
 
 

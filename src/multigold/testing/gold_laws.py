@@ -93,7 +93,7 @@ def _under_test(task: Task, golds: GoldSet | None, environment: Environment) -> 
         compiled=compiled,
         environment=environment,
         begun=state_after_history(environment, compiled.start, task.initial_state),
-        history=tuple(recorded.call for recorded in Trajectory.from_messages(history or ()).calls or ()),
+        history=tuple(one.call for one in Trajectory.from_messages(history or ()).calls or () if not one.never_ran),
     )
 
 

@@ -157,7 +157,9 @@ def examine(
     return _kept(task, trajectory, verdict, golds, environment, file=file, agent=agent, release=release)
 
 
-_NOT_FOLLOWED = frozenset({"infrastructure_error", "no_calls", "replay_drift", "bad_run"})
+_NOT_FOLLOWED = frozenset(
+    ("infrastructure_error", "no_calls", "replay_drift", "bad_run", "calls_not_understood", "calls_unanswered")
+)
 
 
 def _kept(
