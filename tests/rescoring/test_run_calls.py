@@ -86,6 +86,18 @@ def test_a_call_without_a_recorded_answer_says_so_and_what_a_replay_makes_of_it(
 
 
 @pytest.mark.usefixtures("airline_data")
+def test_a_call_that_was_passed_over_is_said_to_be_unanswered(tmp_path: Path) -> None:
+    path = results(
+        tmp_path,
+        called("get_reservation_details", {"reservation_id": "OWZ4XL"}),
+        answer("{}", error=False),
+        called("cancel_reservation", {"reservation_id": "OWZ4XL"}, call_id="b"),
+    )
+    (run,) = runs_with_calls(path, task_id="32", options=Options(benchmark_release="37199f3"))
+    assert [(call.outcome, call.replayed) for call in run.calls or ()] == [("ok", None), ("unanswered", None)]
+
+
+@pytest.mark.usefixtures("airline_data")
 def test_the_verdicts_are_those_of_the_runs_without_their_calls() -> None:
     options = Options(benchmark_release="37199f3")
     runs = runs_with_calls(EXAMPLE, task_id="32", options=options)
