@@ -454,12 +454,31 @@ def test_statistics_print_figures_with_their_settings(cli: Cli, tmp_path: Path) 
     pytest.importorskip("numpy")
     done = cli("statistics", EXAMPLE, "--resamples", "100", "--json", "s.json", "--csv", "s.csv")
     assert (done.status, done.err) == (0, "")
-    for words in ("success_rate", "pass^k", "coherent", "9/13", "seed 0", "100 resamples", "selected the tasks"):
+    for words in ("success_rate", "pass^k", "coherent", "9/13", "beta-binomial posterior", "selected the tasks"):
         assert words in done.out
+    drawn = cli("statistics", EXAMPLE, "--resamples", "100", "--interval", "bootstrap", "--by", "trials")
+    assert "percentile bootstrap by trials, 100 resamples, seed 0" in " ".join(drawn.out.split())
+    refused = cli("statistics", EXAMPLE, "--by", "trials")
+    assert (refused.status, "--interval bootstrap" in refused.err) == (2, True)
     document = json.loads((tmp_path / "s.json").read_text())
     assert document["settings"]["seed"] == 0
     lines = (tmp_path / "s.csv").read_text().splitlines()
     assert len(lines) == 1 + len(document["metrics"])
+
+
+@pytest.mark.usefixtures("airline_data")
+def test_the_universes_of_readings_stand_among_the_metrics(cli: Cli, tmp_path: Path) -> None:
+    done = cli("statistics", EXAMPLE, "--universes", "--json", "u.json")
+    assert done.status == 0
+    metrics = json.loads((tmp_path / "u.json").read_text())["metrics"]
+    (score,) = [metric for metric in metrics if metric["metric"] == "score over readings"]
+    assert score["low"] < score["high"] <= score["value"]
+    assert "universes" in score["method"]
+    carried = [metric for metric in metrics if metric["metric"] == "reading carries"]
+    assert all(abs(metric["numerator"]) <= metric["denominator"] for metric in carried)
+    assert carried
+    refused = cli("statistics", EXAMPLE, "--universes", "--column", "single")
+    assert (refused.status, "--column core" in refused.err) == (2, True)
 
 
 @pytest.mark.usefixtures("airline_data")

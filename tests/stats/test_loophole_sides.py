@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import pairwise, permutations, product
 from math import log2
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from stats_samples import rows
 from multigold.errors import CallError
 from multigold.stats import loophole_sides as sides_module
 from multigold.stats.loophole_sides import Split, coherent_rate, entropy, side_counts, splits, take_sides
+from multigold.stats.pass_k import pass_hat_k_on_one_side
 from multigold.stats.rates import success_rate
 from multigold.stats.rows import RunRow
 
@@ -145,16 +147,31 @@ def test_an_agent_that_flips_sides_is_not_coherent() -> None:
     assert (found.rate.successes, found.rate.of) == (4, 7)
 
 
-def test_a_success_on_no_known_side_is_not_coherent() -> None:
+def test_a_success_that_takes_no_side_contradicts_none() -> None:
     sideless = RunRow(agent="a", task="29", reward=1.0, loopholes=("L16",))
     found = coherent_rate([sideless, *taken("a", "x")])
-    assert (found.rate.successes, found.rate.of) == (1, 2)
+    assert (found.rate.successes, found.rate.of) == (2, 2)
     assert coherent_rate([]).rate.value is None
+
+
+@given(rows(agents=1), st.data())
+def test_a_loophole_that_nobody_disputes_changes_no_figure(some: list[RunRow], data: st.DataObject) -> None:
+    """Some runs take its only side, the others none; adding it to their tasks is adding a conflict all agree on."""
+    agreed = [
+        attrs.evolve(
+            row,
+            loopholes=(*row.loopholes, "undisputed"),
+            positions={**row.positions, **({"undisputed": ("only",)} if data.draw(st.booleans()) else {})},
+        )
+        for row in some
+    ]
+    assert coherent_rate(agreed).rate == coherent_rate(some).rate
+    assert [one.exact for one in pass_hat_k_on_one_side(agreed)] == [one.exact for one in pass_hat_k_on_one_side(some)]
 
 
 @given(rows(agents=1))
 def test_the_coherent_rate_is_the_best_over_all_combinations_of_sides(some: list[RunRow]) -> None:
-    options = {"L3": ("x", "z", ""), "L4": ("y", ""), "L6": ("a", "b", "")}
+    options = {"L3": ("x", "z"), "L4": ("y",), "L6": ("a", "b")}
     best = max(
         sum(row.success is True for row in take_sides(some, dict(zip(options, combination, strict=True))))
         for combination in product(*options.values())

@@ -105,7 +105,7 @@ def test_an_agent_against_itself_differs_nowhere() -> None:
     assert found.sensitivity is not None
     assert found.sensitivity.floor == 0
     assert found.interval is not None
-    assert "cannot show" in found.interval.note
+    assert found.interval.low < 0 < found.interval.high
 
 
 counts = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=12)
@@ -140,8 +140,8 @@ def test_the_lead_rests_on_the_fewest_tasks(pairs: list[tuple[int, int]]) -> Non
 
 def test_the_enumerated_interval_is_what_the_resampled_one_tends_to() -> None:
     first, second = counted("a", {str(i): i % 5 for i in range(30)}), counted("b", {str(i): i % 3 for i in range(30)})
-    exact = compare_agents(first, second).interval
-    drawn = compare_agents(first, second, rng=generator(1), resamples=100_000).interval
+    exact = compare_agents(first, second, interval="bootstrap").interval
+    drawn = compare_agents(first, second, interval="bootstrap", rng=generator(1), resamples=100_000).interval
     assert exact is not None
     assert drawn is not None
     assert (exact.method, drawn.method, exact.by) == ("exact-bootstrap", "bootstrap", "tasks")

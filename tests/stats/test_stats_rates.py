@@ -113,7 +113,7 @@ def test_records_become_plain_data_with_every_field() -> None:
     assert json.loads(json.dumps(found)) == {
         "rate": {
             "successes": 3, "scored": 4, "unscored": 0, "absent": 0, "tasks": 1, "missing": "left_out",
-            "of": 4, "value": 0.75,
+            "of": 4, "value": 0.75, "lowest": 0.75, "highest": 0.75,
         },
         "half": 0.5,
         "list": [1, None],

@@ -16,6 +16,7 @@ from multigold.model.trajectory import Recorded
 from multigold.model.verdict import Reason, Rewards, Verdict
 from multigold.rendering.metrics import comparison_lines, metric_tables, write_csv
 from multigold.stats.aggregation import ReportBuilder
+from multigold.stats.intervals import METHODS
 from multigold.stats.paired_comparison import compare_agents
 from multigold.stats.rows import RunRow
 from multigold.stats.summary import FIELDS, Metric, MetricSettings, metrics, rows_of
@@ -136,7 +137,7 @@ def test_the_order_of_runs_changes_no_figure() -> None:
 
 def test_a_seed_gives_the_same_intervals_and_another_gives_others() -> None:
     assert found(runs()) == found(runs())
-    many = MetricSettings(resamples=50, seed=5)
+    many = MetricSettings(interval="bootstrap", resamples=50, seed=5)
     assert found(runs(), many) != found(runs(), attrs.evolve(many, seed=6))
 
 
@@ -148,18 +149,63 @@ def test_agents_with_the_same_results_have_random_streams_of_their_own(metric: s
         for agent in ("one", "two")
         for task in range(40)
     ]
-    intervals = [pick(found(same), metric, agent=agent, stratum="") for agent in ("one", "two")]
+    drawn = MetricSettings(interval="bootstrap", resamples=200)
+    intervals = [pick(found(same, drawn), metric, agent=agent, stratum="") for agent in ("one", "two")]
     assert intervals[0].value == intervals[1].value
     assert (intervals[0].low, intervals[0].high) != (intervals[1].low, intervals[1].high)
 
 
-def test_without_resamples_rates_have_wilsons_interval() -> None:
-    metric = pick(found(runs(), MetricSettings(resamples=0)), "success_rate", agent="one", stratum="")
-    assert "wilson" in metric.method
+@pytest.mark.parametrize("method", [method for method in METHODS if method != "bca"])
+def test_every_method_of_intervals_is_named_with_what_it_gives(method: str) -> None:
+    metric = pick(found(runs(), MetricSettings(interval=method, resamples=0)), "success_rate", agent="one", stratum="")
+    assert METHODS[method] in metric.method or metric.method == "exact-bootstrap by tasks"
+    assert metric.low < metric.value < metric.high
+
+
+def test_only_a_bootstrap_takes_trials_as_independent() -> None:
+    with pytest.raises(CallError, match="only a bootstrap"):
+        MetricSettings(by="trials")
+    metric = pick(found(runs(), MetricSettings(interval="bootstrap", by="trials", resamples=0)), "gap", agent="one")
+    assert metric.method == "exact-bootstrap by trials"
+
+
+def test_one_run_is_not_certain() -> None:
+    """1/1 was printed as 1.0 to 1.0."""
+    once = found([verdict("one", "d", 0, 1.0)])
+    rate = pick(once, "success_rate", agent="one", stratum="")
+    assert (rate.value, rate.high) == (1.0, 1.0)
+    assert rate.low < 0.3
+    assert "one task" in rate.note
+
+
+def test_pass_k_has_an_interval_and_a_figure_that_shrinks_tasks() -> None:
+    made = found(runs())
+    whole, shrunk = (pick(made, name, agent="one", part="4") for name in ("pass^k", "pass^k, shrunk"))
+    assert whole.low < whole.value < whole.high
+    assert 0 < shrunk.value < 1
+    assert pick(made, "pass^k, shrunk", agent="one", part="1").value < 1
+
+
+def test_what_is_unscored_has_bounds_and_mostly_unscored_is_not_ranked() -> None:
+    hidden = [verdict("two", task, trial, None) for task in "efgh" for trial in range(4)]
+    shown = [verdict("two", "e", 9, 1.0)]
+    made = found([*[v for v in runs() if v.agent == "one"], *shown, *hidden])
+    rate, rank = pick(made, "success_rate", agent="two", stratum=""), pick(made, "rank", agent="two")
+    assert (rate.value, rate.lowest, rate.highest) == (1.0, 1 / 20, 1.0)
+    assert "mostly unscored" in rate.note
+    assert (rank.value, rank.lowest, rank.highest) == (None, 1.0, 2.0)
+    assert pick(made, "rank", agent="one").value == 1.0
+
+
+def test_runs_without_a_task_do_not_raise_the_planned_trials() -> None:
+    lost = [verdict("one", "", trial, None) for trial in range(2)]
+    some = [verdict("one", task, 0, reward) for task, reward in {"a": 1.0, "b": 1.0, "c": 1.0}.items()]
+    metric = pick(found([*some, *lost], MetricSettings(missing="failed")), "success_rate", agent="one", stratum="")
+    assert (metric.numerator, metric.denominator) == (3, 5)
 
 
 def test_without_resamples_a_gap_has_its_exact_interval_where_tasks_have_one_size() -> None:
-    quick = MetricSettings(resamples=0)
+    quick = MetricSettings(interval="bootstrap", resamples=0)
     gap = pick(found(runs(), quick), "gap", agent="one")
     assert (gap.low, gap.high, gap.method) == (0.5 - 1.0, 0.75 - 1.0, "exact-bootstrap by tasks")
     uneven = [v for v in runs() if not (v.task_id == "c" and v.trial == 0)]

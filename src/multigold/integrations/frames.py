@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, TypeAlias
 from multigold.errors import CallError, MissingExtraError
 from multigold.model.verdict import Verdict
 from multigold.state.canonical import Json
+from multigold.stats.aggregation import WITHOUT_WORK
 from multigold.stats.summary import Metric
 
 __all__ = ["METRIC_COLUMNS", "VERDICT_COLUMNS", "metric_frame", "verdict_frame"]
@@ -42,8 +43,7 @@ VERDICT_COLUMNS: Final[Mapping[str, ColumnType]] = {
     "recorded_reward": "number",
     "recorded_db_match": "truth",
     **dict.fromkeys(REWARDS, "number"),
-    **dict.fromkeys((f"do_nothing_{column}" for column in REWARDS), "number"),
-    **dict.fromkeys((f"always_refuse_{column}" for column in REWARDS), "number"),
+    **dict.fromkeys((f"{name}_{column}" for name in WITHOUT_WORK for column in REWARDS), "number"),
     "nearest": "text",
     "distance": "whole",
     "reason": "text",
@@ -56,7 +56,7 @@ is the number of differing pointers to the nearest reading."""
 
 METRIC_COLUMNS: Final[Mapping[str, ColumnType]] = {
     **dict.fromkeys(("metric", "agent", "domain", "stratum", "task", "loophole", "part"), "text"),
-    **dict.fromkeys(("value", "low", "high"), "number"),
+    **dict.fromkeys(("value", "low", "high", "lowest", "highest"), "number"),
     **dict.fromkeys(("numerator", "denominator"), "whole"),
     **dict.fromkeys(("method", "note"), "text"),
 }
@@ -96,7 +96,7 @@ def metric_frame(metrics: Iterable[Metric], library: Library = "pandas") -> Any:
 
 def _verdict_row(verdict: Verdict) -> dict[str, Json]:
     nearest = verdict.nearest
-    rewards = {"": verdict.rewards, "do_nothing_": verdict.do_nothing, "always_refuse_": verdict.always_refuse}
+    rewards = {"": verdict.rewards, **{f"{name}_": getattr(verdict, name) for name in WITHOUT_WORK}}
     named = ("file", "domain", "agent", "task_id", "trial", "run_id", "outcome", "stratum", "benchmark_matched")
     return {
         **{name: getattr(verdict, name) for name in (*named, "termination")},

@@ -37,6 +37,8 @@ class Match:
         evidence: Whether the run has the evidence that the reading asks for.
         vacuous: Whether the match is worth nothing, for want of evidence or because the run never got to decide.
         member: Which of the reading's end states it is, where they have names.
+        positions: For each loophole that the reading takes a side of, that side.
+        reward: The run's reward if this reading alone counted, in 0..1; None if a factor that it needs is missing.
     """
 
     reading: str
@@ -45,6 +47,8 @@ class Match:
     evidence: EvidenceState = "not_asked"
     vacuous: bool = False
     member: str = ""
+    positions: Mapping[str, str] = attrs.field(factory=dict)
+    reward: float | None = None
 
     def to_json(self) -> dict[str, Json]:
         """Return the match as plain data."""
@@ -55,6 +59,8 @@ class Match:
             "evidence": self.evidence,
             "vacuous": self.vacuous,
             "member": self.member,
+            "positions": dict(self.positions),
+            "reward": self.reward,
         }
 
 
@@ -167,6 +173,8 @@ class Verdict:
         end_state: Fingerprint of what the run changed; equal for runs of one task that end alike, empty if unknown.
         do_nothing: Rewards of a run that does nothing at all on this task.
         always_refuse: Rewards of a run that leaves the database untouched and has all evidence.
+        random: Mean rewards of an agent that picks blindly among the end states that the task is known to have.
+        adversarial: Rewards of an agent that has learnt the published golds by heart, and refuses where that pays more.
         other_scorer: What another scorer's file says of the run, and what it would say with our verdict on the
             database in place of its own; empty for files that only the benchmark scored.
     """
@@ -190,6 +198,8 @@ class Verdict:
     end_state: str = ""
     do_nothing: Rewards = attrs.field(factory=Rewards)
     always_refuse: Rewards = attrs.field(factory=Rewards)
+    random: Rewards = attrs.field(factory=Rewards)
+    adversarial: Rewards = attrs.field(factory=Rewards)
     task_id: str = ""
     run_id: str = ""
     trial: int = 0

@@ -117,6 +117,8 @@ class ResultsFile:
         gold_sets: Task id to a gold set, where the benchmark ships expected states instead of gold actions.
         embeds_tasks: Whether it embeds tasks, be they readable or not: then no other release's tasks may stand in.
         origin: What a file of our own verdicts says of the files and options that it was made from.
+        planned_trials: How many trials of each task the file says were to be made; None if it does not say.
+        policy_digest: SHA-256 of the policy that it says its agents were given; empty if it embeds none.
     """
 
     format: str
@@ -133,6 +135,8 @@ class ResultsFile:
     gold_sets: Mapping[str, GoldSet] = attrs.field(factory=dict)
     embeds_tasks: bool = False
     origin: Mapping[str, Json] = attrs.field(factory=dict)
+    planned_trials: int | None = None
+    policy_digest: str = ""
 
 
 KnownTasks: TypeAlias = dict[tuple[bytes, str], tuple[Task, tuple[AcceptableOutcome, ...]]]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Any, Final
 
 import attrs
@@ -42,12 +43,14 @@ class _Actor(msgspec.Struct, gc=False):
 
 class _EnvironmentInfo(msgspec.Struct, gc=False):
     domain_name: Any = None
+    policy: Any = None
 
 
 class Info(msgspec.Struct, gc=False):
     """What a results file says of the run as a whole."""
 
     git_commit: Any = None
+    num_trials: Any = None
     agent_info: _Actor | None = None
     environment_info: _EnvironmentInfo | None = None
 
@@ -151,7 +154,23 @@ def assemble(pieces: Pieces, options: ReadOptions) -> ResultsFile:
         solo="solo" in word(info.agent_info and info.agent_info.implementation),
         acceptable=table.acceptable,
         embeds_tasks=len(embedded) > 0,
+        planned_trials=_planned_trials(info),
+        policy_digest=_policy_digest(info),
     )
+
+
+def _planned_trials(info: Info) -> int | None:
+    number = info.num_trials
+    return number if isinstance(number, int) and not isinstance(number, bool) and 0 < number <= _MOST_TRIALS else None
+
+
+_MOST_TRIALS = 1_000_000
+"""Most trials of a task that a file is believed to have planned."""
+
+
+def _policy_digest(info: Info) -> str:
+    policy = info.environment_info.policy if info.environment_info else None
+    return sha256(policy.encode("utf-8", "surrogatepass")).hexdigest() if isinstance(policy, str) and policy else ""
 
 
 def _refuse_template(document: Document, info: Info, raw: Sequence[msgspec.Raw]) -> None:

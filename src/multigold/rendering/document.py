@@ -10,7 +10,7 @@ from multigold.model.verdict import Nearest, Rewards, Verdict
 from multigold.readers import verdicts as verdict_files
 from multigold.rescoring import FileReport, Options, Rescoring, provenance
 from multigold.state.canonical import Json
-from multigold.stats.aggregation import Report
+from multigold.stats.aggregation import WITHOUT_WORK, Report
 
 if TYPE_CHECKING:
     from multigold.rescoring.checking import RecordedCheck
@@ -92,10 +92,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Json]:
         "ignored": list(verdict.ignored),
         "end_state": verdict.end_state,
         "other_scorer": dict(verdict.other_scorer),
-        "baselines": {
-            "do_nothing": rewards_json(verdict.do_nothing),
-            "always_refuse": rewards_json(verdict.always_refuse),
-        },
+        "baselines": {name: rewards_json(getattr(verdict, name)) for name in WITHOUT_WORK},
     }
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TextIO
 from multigold.rescoring import FileReport, Options, provenance
 from multigold.state.canonical import Json
 from multigold.state.explain import printable
-from multigold.stats.paired_comparison import PairedComparison, Sensitivity
+from multigold.stats.many_agents import ManyAgents, PairDecision
+from multigold.stats.paired_comparison import PAIRED_INTERVALS, PairedComparison, Sensitivity
 from multigold.stats.rows import plain
 from multigold.stats.summary import FIELDS, Metric, MetricSettings
 
@@ -46,6 +47,7 @@ def _table(kind: str, metrics: Sequence[Metric]) -> RenderableType:
     for name in ("value", "of"):
         table.add_column(name, justify="right", no_wrap=True)
     columns = {"interval": [_interval(metric, "method" not in shared) for metric in metrics]}
+    columns["if unscored lost, won"] = [_bounds(metric) for metric in metrics]
     columns["note"] = [printable(metric.note) for metric in metrics]
     rest = {name: cells for name, cells in columns.items() if any(cells)}
     for name in rest:
@@ -69,6 +71,13 @@ def _counts(metric: Metric) -> str:
     if metric.denominator is None:
         return ""
     return str(metric.denominator) if metric.numerator is None else f"{metric.numerator}/{metric.denominator}"
+
+
+def _bounds(metric: Metric) -> str:
+    """Return what a metric would be if every unscored run were lost, and were won; empty if all are scored."""
+    if metric.lowest is None or metric.highest is None or metric.lowest == metric.highest:
+        return ""
+    return f"{metric.lowest:.4f} to {metric.highest:.4f}"
 
 
 def _interval(metric: Metric, with_method: bool) -> str:
@@ -116,7 +125,11 @@ def comparison_lines(found: PairedComparison, names: tuple[str, str]) -> list[st
     lines.append(f"  rates (mean over shared tasks) {rates}")
     if found.interval is not None:
         interval = found.interval
-        lines.append(f"  {interval.level:.0%} interval {interval.low:+.4f} to {interval.high:+.4f} ({interval.method})")
+        method = PAIRED_INTERVALS.get(interval.method, interval.method)
+        lines.append(f"  {interval.level:.0%} interval {interval.low:+.4f} to {interval.high:+.4f} ({method})")
+    if found.bounds is not None and found.uncounted:
+        low, high = found.bounds
+        lines.append(f"  with unscored runs lost by one and won by the other: {low:+.4f} to {high:+.4f}")
     if found.test is not None:
         test = found.test
         lines.append(f"  sign-flip test: {_p_text(test.p_value)} ({test.method}, {test.differing} tasks differ)")
@@ -139,7 +152,7 @@ def _sensitivity_lines(found: Sensitivity | None) -> list[str]:
     if not found.deviation:
         return ["  sensitivity: not known, as the difference is the same on every task"]
     share = [] if found.trial_share is None else [found.trial_share]
-    return [
+    lines = [
         f"  sensitivity: two equal agents differ by up to {found.floor:.4f} here",
         f"  a true difference of {found.detectable:.4f} is found in {found.power:.0%} of such comparisons",
         *(
@@ -147,6 +160,19 @@ def _sensitivity_lines(found: Sensitivity | None) -> list[str]:
             for one in share
         ),
     ]
+    return [*lines, f"  {needed_text(found)}"] if found.tasks_needed else lines
+
+
+def needed_text(found: Sensitivity) -> str:
+    """Return how many tasks, or trials, would tell two agents apart that differ by as much as they seem to."""
+    if found.tasks_needed is None:
+        return "no difference is seen"
+    trials = (
+        f", or {found.trials_needed} trials of each of these"
+        if found.trials_needed
+        else "; no number of trials of these tasks is known to do"
+    )
+    return f"to tell such a difference apart: {found.tasks_needed} tasks like these{trials}"
 
 
 def _p_text(p_value: float) -> str:
@@ -156,3 +182,69 @@ def _p_text(p_value: float) -> str:
 
 def _pair(counts: tuple[int, int]) -> str:
     return f"{counts[0]}/{counts[1]}"
+
+
+def many_lines(found: ManyAgents) -> list[RenderableType]:
+    """Return any number of agents compared: ranks, groups that cannot be told apart, and every pair."""
+    return [_standings(found), *_group_lines(found), _pairs(found)]
+
+
+def _standings(found: ManyAgents) -> RenderableType:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    table.add_column("agent", overflow="fold")
+    for name in ("rate", "of", "if unscored lost, won", "rank"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("note", overflow="fold")
+    for agent in found.agents:
+        rate = agent.rate
+        table.add_row(
+            printable(agent.name),
+            _number(rate.value),
+            f"{rate.successes}/{rate.of}",
+            "" if rate.lowest == rate.highest else f"{_number(rate.lowest)} to {_number(rate.highest)}",
+            f"{agent.best_rank} to {agent.worst_rank}" if not agent.note else "-",
+            agent.note,
+        )
+    return table
+
+
+def _group_lines(found: ManyAgents) -> list[str]:
+    groups = [group for group in found.groups if len(group) > 1]
+    lines = [f"cannot be told apart: {', '.join(group)}" for group in groups]
+    together = f"all pairs and all ranks together at {found.level:.0%} (Holm)"
+    return [printable(line) for line in (*(lines or ["all can be told apart"]), together)]
+
+
+def _pairs(found: ManyAgents) -> RenderableType:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for name in ("first", "second"):
+        table.add_column(name, overflow="fold")
+    for name in ("difference", "interval", "p (Holm)", "tasks"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("decision", overflow="fold")
+    for pair in found.pairs:
+        one = pair.comparison
+        interval = "" if one.interval is None else f"{one.interval.low:+.4f} to {one.interval.high:+.4f}"
+        table.add_row(
+            printable(one.first),
+            printable(one.second),
+            "-" if one.difference is None else f"{one.difference:+.4f}",
+            interval,
+            "-" if pair.adjusted is None else _p_text(pair.adjusted).removeprefix("p ").removeprefix("= "),
+            str(one.tasks),
+            printable(_decision_text(pair)),
+        )
+    return table
+
+
+def _decision_text(pair: PairDecision) -> str:
+    if pair.decision == "not_distinguishable":
+        needed = pair.comparison.sensitivity
+        return "not distinguishable" if needed is None else f"not distinguishable; {needed_text(needed)}"
+    return f"{pair.comparison.first if pair.decision == 'first' else pair.comparison.second} is ahead"

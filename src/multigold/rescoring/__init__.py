@@ -17,10 +17,11 @@ from multigold.rescoring.batch import (
 )
 from multigold.rescoring.context import FileContext, ScoringContext, acceptable_gold_set
 from multigold.rescoring.judge_run import judge_run, named
-from multigold.rescoring.options import FileReport, Options, Rescoring, provenance
+from multigold.rescoring.options import FilePlan, FileReport, Options, Rescoring, provenance
 
 __all__ = [
     "FileContext",
+    "FilePlan",
     "FileReport",
     "Options",
     "Progress",

@@ -25,7 +25,7 @@ from multigold.rescoring.format_kinds import holds_verdicts
 from multigold.rescoring.judge_run import judge_run, named
 from multigold.rescoring.keep_going import each_source
 from multigold.rescoring.nemo.rates import VoiceRates
-from multigold.rescoring.options import FileReport, Options, Rescoring
+from multigold.rescoring.options import FilePlan, FileReport, Options, Rescoring
 from multigold.rescoring.workers import WorkerPool
 from multigold.stats.aggregation import Report, ReportBuilder, summarise_verdicts
 
@@ -162,12 +162,14 @@ class _Counts:
     unscored: Counter[str] = attrs.field(factory=Counter)
     fidelity: Counter[str] = attrs.field(factory=Counter)
     agents: set[str] = attrs.field(factory=set)
+    tasks: Counter[str] = attrs.field(factory=Counter)
     other_scorer: VoiceRates = attrs.field(factory=VoiceRates)
     drifts: Counter[str] = attrs.field(factory=Counter)
 
     def add(self, verdict: Verdict) -> None:
         self.outcomes[verdict.outcome] += 1
         self.agents.add(verdict.agent)
+        self.tasks[verdict.task_id] += 1
         self.other_scorer.add(verdict)
         if verdict.outcome == "unscored" and verdict.reason is not None:
             self.unscored[verdict.reason.code] += 1
@@ -221,6 +223,7 @@ FIDELITY = ("calls", "replayed", "refused", "unknown", "skipped", "differing")
 
 def _file_report(file: FileContext, counts: _Counts, options: Options) -> FileReport:
     results = file.results
+    plan = _plan(file, counts)
     return FileReport(
         name=results.name,
         digest=results.digest,
@@ -237,7 +240,28 @@ def _file_report(file: FileContext, counts: _Counts, options: Options) -> FileRe
         catalogue_digest=file.catalogue.digest if file.catalogue else "",
         paper_split=bool(file.catalogue and file.catalogue.paper_split),
         equivalences=_in_force(results, options),
-        warnings=(*results.warnings, *_without_catalogue(file, options), *counts.doubts()),
+        policy_digest=results.policy_digest,
+        plan=plan,
+        warnings=(
+            *results.warnings,
+            *_without_catalogue(file, options),
+            *counts.doubts(),
+            *([plan.warning()] if plan is not None and plan.missing else []),
+        ),
+    )
+
+
+def _plan(file: FileContext, counts: _Counts) -> FilePlan | None:
+    """Return what a file was to hold, if it says how many trials and of which tasks."""
+    results = file.results
+    if results.planned_trials is None or not (results.embeds_tasks and results.tasks):
+        return None
+    made = {task: counts.tasks[task] for task in results.tasks}
+    return FilePlan(
+        trials=results.planned_trials,
+        tasks=tuple(made),
+        missing=sum(max(0, results.planned_trials - number) for number in made.values()),
+        without_runs=tuple(task for task, number in made.items() if not number),
     )
 
 

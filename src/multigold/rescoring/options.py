@@ -45,6 +45,32 @@ class Options:
 
 
 @attrs.frozen(kw_only=True)
+class FilePlan:
+    """What a file was to hold: so many trials of each of its tasks.
+
+    Attributes:
+        trials: Trials of each task.
+        tasks: The tasks' ids.
+        missing: Trials that are not there.
+        without_runs: Ids of the tasks that have no run at all.
+    """
+
+    trials: int
+    tasks: tuple[str, ...]
+    missing: int
+    without_runs: tuple[str, ...] = ()
+
+    def warning(self) -> str:
+        """Return what is missing, in a sentence; empty if nothing is."""
+        if not self.missing:
+            return ""
+        planned = f"{self.trials * len(self.tasks)} planned runs ({self.trials} trials of {len(self.tasks)} tasks)"
+        some = f"{', '.join(self.without_runs[:8])}{', ...' if len(self.without_runs) > 8 else ''}"
+        none = f"; no run at all of {len(self.without_runs)} tasks: {some}" if self.without_runs else ""
+        return f"{self.missing} of {planned} are missing{none}"
+
+
+@attrs.frozen(kw_only=True)
 class FileReport:
     """What was read from one file.
 
@@ -64,6 +90,8 @@ class FileReport:
         catalogue_digest: Digest of the catalogue; empty if there is none for the domain.
         paper_split: Whether that catalogue has the paper's split, so that the paper's agents selected its tasks.
         equivalences: Names of the equivalences that its verdicts were made with.
+        policy_digest: SHA-256 of the policy that the file says its agents were given; empty if it embeds none.
+        plan: What the file was to hold, and what of it is missing; None if it does not say.
         warnings: Sentences about the file as a whole.
         problem: Why nothing of it could be scored; empty if something could.
     """
@@ -83,6 +111,8 @@ class FileReport:
     catalogue_digest: str = ""
     paper_split: bool = False
     equivalences: tuple[str, ...] = ()
+    policy_digest: str = ""
+    plan: FilePlan | None = None
     warnings: tuple[str, ...] = ()
     problem: str = ""
 
@@ -90,6 +120,9 @@ class FileReport:
         """Return the report as plain data."""
         plain: dict[str, Json] = attrs.asdict(self)
         lists = {name: list(getattr(self, name)) for name in ("agents", "equivalences", "warnings")}
+        if self.plan is not None:
+            plan = attrs.asdict(self.plan)
+            plain["plan"] = {**plan, "tasks": list(self.plan.tasks), "without_runs": list(self.plan.without_runs)}
         return {**plain, **lists}
 
 

@@ -61,16 +61,16 @@ class RunWithCalls:
 def runs_with_calls(
     path: str | Path,
     *,
-    task_id: str,
+    task_id: str | None = None,
     trial: int | None = None,
     options: Options | None = None,
     on_report: Callable[[FileReport], None] | None = None,
 ) -> tuple[RunWithCalls, ...]:
-    """Re-score the runs of one task of a file, and no others, and keep their calls.
+    """Re-score the runs of a file, all or those of one task, and keep their calls.
 
     Args:
         path: The file.
-        task_id: The task's id.
+        task_id: Only this task; None for all.
         trial: Only this trial; None for all.
         options: How; see `Options`.
         on_report: Called for each file of a directory with a report of it, in which nothing is counted. A file that
@@ -86,7 +86,7 @@ def runs_with_calls(
         for results in context.open(source):
             file = context.for_file(results)
             for run in results.runs:
-                if run.task_id == task_id and trial in (None, run.trajectory.trial):
+                if task_id in (None, run.task_id) and trial in (None, run.trajectory.trial):
                     yield _with_calls(run, file, context)
             yield FileReport(name=results.name, format=results.format)
 

@@ -73,6 +73,8 @@ def _verdict(data: Mapping[str, Any]) -> Verdict:
         fidelity=_fidelity(data["fidelity"]),
         do_nothing=_rewards(data["baselines"]["do_nothing"]),
         always_refuse=_rewards(data["baselines"]["always_refuse"]),
+        random=_rewards(data["baselines"].get("random") or {}),
+        adversarial=_rewards(data["baselines"].get("adversarial") or {}),
         positions={loophole: _strings(sides) for loophole, sides in data["positions"].items()},
         other_scorer=_is(data.get("other_scorer") or {}, dict),
     )
@@ -104,6 +106,8 @@ def _match(data: Mapping[str, Any]) -> Match:
         evidence=data["evidence"],
         vacuous=_is(data["vacuous"], bool),
         member=_is(data["member"], str),
+        positions={loophole: _is(side, str) for loophole, side in _is(data.get("positions") or {}, dict).items()},
+        reward=None if data.get("reward") is None else _reward(data["reward"]),
     )
 
 
@@ -150,10 +154,22 @@ def stored_reports(results: ResultsFile) -> dict[str, FileReport]:
     return {report.name: report for report in reports}
 
 
+_REPORTED = ("name", "digest", "format", "domain", "data_digest", "catalogue_digest", "policy_digest", "problem")
+
+
 def _report(entry: Mapping[str, Any], results: ResultsFile) -> FileReport:
     texts: dict[str, Any] = {
         name: entry[name] if isinstance(entry.get(name), str) else ""
-        for name in ("name", "digest", "format", "domain", "data_digest", "catalogue_digest", "problem")
+        for name in (
+            "name",
+            "digest",
+            "format",
+            "domain",
+            "data_digest",
+            "catalogue_digest",
+            "policy_digest",
+            "problem",
+        )
     }
     split = entry.get("paper_split") is True
     equivalences = made_with(results)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -234,6 +234,27 @@ class CompiledGolds:
         """What a run scores that leaves the database untouched and has all evidence, by the database factor alone."""
         return baseline(self, evidence=True)
 
+    @cached_property
+    def random(self) -> Rewards:
+        """What an agent scores on average that picks blindly among the end states that the task is known to have.
+
+        These are the untouched one, the benchmark's own gold, and the first of each reading, whatever its standing. It
+        is the level of chance, as in a test with several answers to choose from.
+        """
+        states = [self.initial, *([self.benchmark.state] if self.benchmark else [])]
+        states += [admitted.members[0].state for admitted in self.readings if admitted.members]
+        different = [state for place, state in enumerate(states) if state not in states[:place]]
+        found = [rewards_of(self, state, evidence=True) for state in different]
+        return _by_column(found, lambda values: sum(values) / len(values))
+
+    @cached_property
+    def adversarial(self) -> Rewards:
+        """What an agent scores that has learnt the published golds by heart, and refuses where that pays more."""
+        found = [self.always_refuse]
+        if self.benchmark is not None:
+            found.append(rewards_of(self, self.benchmark.state, evidence=True))
+        return _by_column(found, max)
+
     def prepare(self, end_state: EndState) -> PreparedState:
         """Make an end state ready to be held against the readings."""
         state = comparable(end_state, self.initial, self.conventions)
@@ -262,10 +283,21 @@ def baseline(golds: CompiledGolds, *, evidence: bool) -> Rewards:
         evidence: False for an agent that does nothing at all; True for one that always refuses, after looking at
             everything that a reading could ask for.
     """
-    untouched = golds.prepare(golds.initial)
+    return rewards_of(golds, golds.initial, evidence=evidence)
+
+
+def rewards_of(golds: CompiledGolds, state: EndState, *, evidence: bool) -> Rewards:
+    """Return what a run scores that ends in a state, by the database factor alone.
+
+    Args:
+        golds: The compiled golds.
+        state: The state.
+        evidence: Whether the run has all the evidence that a reading could ask for.
+    """
+    prepared = golds.prepare(state)
 
     def admits(admitted: Admitted, standings: Sequence[str], *, strict: bool = False) -> bool:
-        found = admitted.find(untouched)
+        found = admitted.find(prepared)
         if found is None or admitted.reading.standing not in standings or (strict and found[1]):
             return False
         return golds.gold_set is None or evidence or (admitted.reading.evidence is None and not golds.replays)
@@ -273,7 +305,7 @@ def baseline(golds: CompiledGolds, *, evidence: bool) -> Rewards:
     def column(standings: Sequence[str], *, strict: bool = False) -> float:
         return float(any(admits(admitted, standings, strict=strict) for admitted in golds.readings))
 
-    single = None if golds.benchmark is None else float(golds.benchmark.state == untouched.state)
+    single = None if golds.benchmark is None else float(golds.benchmark.state == prepared.state)
     core = column(("core",))
     return Rewards(
         single=single,
@@ -281,4 +313,17 @@ def baseline(golds: CompiledGolds, *, evidence: bool) -> Rewards:
         core_or_single=max(core, single or 0.0),
         with_contested=column(("core", "contested")),
         core_strict=column(("core",), strict=True),
+    )
+
+
+def _by_column(found: Sequence[Rewards], combine: Callable[[list[float]], float]) -> Rewards:
+    """Return rewards combined column by column; a column that is unknown of any of them is unknown."""
+    columns: dict[str, list[float | None]] = {
+        field.name: [getattr(rewards, field.name) for rewards in found] for field in attrs.fields(Rewards)
+    }
+    return Rewards(
+        **{
+            name: None if None in values else combine([value for value in values if value is not None])
+            for name, values in columns.items()
+        }
     )

@@ -154,6 +154,8 @@ def _about(task: Task, trajectory: Trajectory, golds: CompiledGolds) -> dict[str
         "loopholes": gold_set.loopholes if gold_set else (),
         "do_nothing": golds.do_nothing,
         "always_refuse": golds.always_refuse,
+        "random": golds.random,
+        "adversarial": golds.adversarial,
     }
 
 
@@ -179,6 +181,7 @@ def _compare(admitted: Admitted, prepared: PreparedState, replayed: ReplayedRun,
             evidence=evidence,
             vacuous=evidence == "unmet" or (not prepared.changes and _undecided(replayed, trajectory)),
             member=member,
+            positions=reading.positions,
         )
     delta, faults = (Delta({}), ()) if match else _distance(admitted, prepared)
     return Comparison(
@@ -245,7 +248,8 @@ def _conclude(
     matches = tuple(c.match for c in comparisons if c.match) if ended else ()
     standings = ("core", "contested") if contested else ("core",)
     matched = tuple(match.reading for match in matches if _counts(match, standings, golds))
-    rewards = _columns(task, trajectory, golds, matches, benchmark, known) if ended else _nothing(golds)
+    rewards, alone = _columns(task, trajectory, golds, matches, benchmark, known) if ended else (_nothing(golds), {})
+    matches = tuple(attrs.evolve(match, reward=alone[match.reading]) for match in matches)
     if not golds.readings and golds.benchmark is None:
         outcome, reason = _unscored("no_gold", "the benchmark states no gold for this task, and no gold set applies")
     elif not matched:
@@ -318,7 +322,8 @@ def _columns(
     matches: Sequence[Match],
     benchmark: bool | None,
     known: Mapping[str, float],
-) -> Rewards:
+) -> tuple[Rewards, dict[str, float | None]]:
+    """Return the reward columns, and what each reading that matches would earn if it alone counted."""
     basis = reward_basis(task.criteria, trajectory)
     readings = {admitted.reading.id: admitted.reading for admitted in golds.readings}
     replaced = _replaced(golds, basis)
@@ -351,13 +356,14 @@ def _columns(
     # Most runs match nothing that tells the other columns from these.
     contested = any(match.standing == "contested" for match in matches)
     equivalent = any(match.equivalences for match in matches)
-    return Rewards(
+    rewards = Rewards(
         single=single,
         core=core,
         core_or_single=best([core] if benchmark is None else [core, single]),
         with_contested=column(("core", "contested")) if contested else core,
         core_strict=column(("core",), strict=True) if equivalent else core,
     )
+    return rewards, {match.reading: earned((match.reading,), is_open=False) for match in matches}
 
 
 def _replaced(golds: CompiledGolds, basis: Sequence[str]) -> tuple[str, ...]:

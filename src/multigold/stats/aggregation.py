@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import product
 from typing import Literal, TypeAlias
 
 import attrs
@@ -24,6 +25,10 @@ COLUMNS = ("recorded", "single", "core", "core_strict", "core_or_single", "with_
 BASELINES = ("do_nothing", "always_refuse")
 """What a run that touches nothing scores by the database factor alone: without, and with, the evidence asked for."""
 
+WITHOUT_WORK = (*BASELINES, "random", "adversarial")
+"""All agents that did not do the work: these two, one that picks blindly among the end states that a task is known to
+have, and one that has learnt the published golds by heart and refuses where that pays more."""
+
 StrataOption: TypeAlias = Literal["default", "paper", "extended"]
 
 STRATA: Mapping[StrataOption, str] = {
@@ -34,6 +39,32 @@ STRATA: Mapping[StrataOption, str] = {
 """How runs are put into strata."""
 
 PAPER_AFFECTED, PAPER_OTHERS = "loophole-affected", "loophole-free"
+
+
+@attrs.frozen(kw_only=True)
+class AboveChance:
+    """A score by what can be had without doing the work.
+
+    Attributes:
+        baseline: What the agent that did not do the work scores on the same runs; None if that is not known.
+        corrected: (score - baseline) / (1 - baseline): 0 is no better than it, 1 is all that was left; None if unknown
+            or if nothing was left.
+    """
+
+    baseline: float | None
+    corrected: float | None
+
+
+def above_chance(score: float | None, baseline: float | None) -> AboveChance:
+    """Return a score corrected for a baseline, as kappa corrects agreement for chance.
+
+    Args:
+        score: The score, 0..1.
+        baseline: What is had without doing the work.
+    """
+    if score is None or baseline is None or baseline >= 1:
+        return AboveChance(baseline=baseline, corrected=None)
+    return AboveChance(baseline=baseline, corrected=(score - baseline) / (1 - baseline))
 
 
 @attrs.frozen(kw_only=True)
@@ -49,6 +80,7 @@ class Tally:
         columns: Reward column to its rate.
         do_nothing: The same columns for a run that does nothing at all, by the database factor alone.
         always_refuse: The same for a run that leaves the database untouched and has all evidence.
+        above: Agent that did not do the work, then column, to what is left of the score above that agent's.
         vacuous: Runs with a match that is worth nothing.
         termination_unknown: Runs whose file does not say how they ended, so that the gate was not applied.
     """
@@ -61,6 +93,7 @@ class Tally:
     columns: Mapping[str, Rate]
     do_nothing: Mapping[str, Rate]
     always_refuse: Mapping[str, Rate]
+    above: Mapping[str, Mapping[str, AboveChance]]
     vacuous: int
     termination_unknown: int
 
@@ -69,7 +102,18 @@ class Tally:
         plain: dict[str, Json] = attrs.asdict(self, recurse=False)
         for name in ("columns", *BASELINES):
             plain[name] = {column: rate_json(rate) for column, rate in getattr(self, name).items()}
+        plain["above"] = {
+            name: {column: attrs.asdict(one) for column, one in columns.items()} for name, columns in self.above.items()
+        }
+        plain["bounds"] = {column: list(self.bounds(column)) for column in self.columns}
         return {**plain, "unscored": dict(self.unscored)}
+
+    def bounds(self, column: str) -> tuple[float, float]:
+        """Return the rate in a column if every run without a reward in it were a failure, and a success."""
+        rate = self.columns[column]
+        if not self.runs:
+            return 0.0, 1.0
+        return rate.successes / self.runs, (rate.successes + self.runs - rate.scored) / self.runs
 
 
 @attrs.frozen(kw_only=True)
@@ -134,13 +178,44 @@ class Report:
         tables = [text_table(of, by, self.columns) for by, of in groups.items()]
         return "\n\n".join([*tables, "\n".join(map(printable, self.notes()))])
 
+    def headlines(self, column: str = "core") -> tuple[str, ...]:
+        """Return for each agent what is left of its score above what can be had without doing the work."""
+        return tuple(_headline(group.keys, group.tally, column) for group in self.overall)
+
     def notes(self) -> tuple[str, ...]:
         """Return what is to be known of the tables, a sentence each."""
         return (
+            *self.headlines(),
             f"Strata: {self.strata_note}.",
             "Baselines, by the database factor alone, under the single gold / under core: an agent that does nothing, "
             "and one that looks everything up and then always refuses.",
         )
+
+
+def _headline(keys: Mapping[str, str], tally: Tally, column: str) -> str:
+    """Return what is left of a score above what can be had without doing the work, and what the unscored runs hide."""
+    who = " on ".join(filter(None, (keys.get("agent"), keys.get("domain")))) or "all"
+    rate, (low, high) = tally.columns[column], tally.bounds(column)
+    parts = [f"{who}: {HEADINGS[column]} {percent_text(rate)}"]
+    parts += filter(None, (_left_above(name, tally.above[name][column]) for name in BASELINES))
+    parts += filter(None, (_scored_by(name, tally.above[name][column]) for name in WITHOUT_WORK[len(BASELINES) :]))
+    hidden = tally.runs - rate.scored
+    if hidden:
+        parts.append(f"with {hidden} unscored runs lost or won {low:.1%} to {high:.1%}")
+    if 2 * rate.scored < tally.runs:
+        parts.append("mostly unscored")
+    return "; ".join(parts)
+
+
+def _left_above(name: str, one: AboveChance) -> str:
+    if one.baseline is None or one.corrected is None:
+        return ""
+    return f"{one.corrected:.1%} of what is left above {name.replace('_', ' ')} ({one.baseline:.1%})"
+
+
+def _scored_by(name: str, one: AboveChance) -> str:
+    words = {"random": "a blind choice among the known end states", "adversarial": "the published golds by heart"}
+    return "" if one.baseline is None else f"{words[name]} {one.baseline:.1%}"
 
 
 HEADINGS = {
@@ -331,6 +406,7 @@ class _Counts:
     tasks: set[tuple[str, str]] = attrs.field(factory=set)
     vacuous: int = 0
     termination_unknown: int = 0
+    chance: dict[tuple[str, str], tuple[float, int]] = attrs.field(factory=dict)
 
     def add(self, verdict: Verdict, known: Mapping[tuple[str, str], float]) -> None:
         self.outcomes[verdict.outcome] += 1
@@ -338,6 +414,11 @@ class _Counts:
         self.vacuous += any(match.vacuous for match in verdict.matches)
         self.scored.update(known.keys())
         self.successes.update([place for place, value in known.items() if is_success(value)])
+        for name, column in product(WITHOUT_WORK, COLUMNS[1:]) if verdict.outcome != "unscored" else ():
+            value = getattr(getattr(verdict, name), column)
+            if value is not None and ("columns", column) in known:
+                total, number = self.chance.get((name, column), (0.0, 0))
+                self.chance[name, column] = (total + value, number + 1)
         if verdict.outcome == "unscored":
             self.unscored[verdict.reason.code if verdict.reason else "unknown"] += 1
         else:
@@ -349,6 +430,14 @@ class _Counts:
             for column in columns
         }
 
+    def _above(self, name: str) -> dict[str, AboveChance]:
+        found = {}
+        for column, rate in self._rates("columns", COLUMNS[1:]).items():
+            total, number = self.chance.get((name, column), (0.0, 0))
+            # A baseline that is known for some of the runs only is not held against all of them.
+            found[column] = above_chance(rate.value, total / number if number and number == rate.scored else None)
+        return found
+
     def tally(self) -> Tally:
         return Tally(
             runs=self.outcomes.total(),
@@ -359,6 +448,7 @@ class _Counts:
             columns=self._rates("columns", COLUMNS),
             do_nothing=self._rates("do_nothing", COLUMNS[1:]),
             always_refuse=self._rates("always_refuse", COLUMNS[1:]),
+            above={name: self._above(name) for name in WITHOUT_WORK},
             vacuous=self.vacuous,
             termination_unknown=self.termination_unknown,
         )

@@ -20,13 +20,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
-from math import comb, fsum, log2, prod
+from math import fsum, log2, prod
 
 import attrs
 
 from multigold.errors import CallError
 from multigold.stats.rates import Rate, success_rate
-from multigold.stats.rows import RunRow, by_agent, cells_of_one_agent, natural
+from multigold.stats.rows import RunRow, cells_of_one_agent, natural
 
 _MOST_WAYS = 10_000
 """Most combinations of sides that `coherent_rate` tries for loopholes that share tasks."""
@@ -118,13 +118,42 @@ def side_counts(rows: Iterable[RunRow]) -> tuple[SideCount, ...]:
     Args:
         rows: The runs, in any order.
     """
-    rows = tuple(rows)
-    return tuple(
-        _count_sides(loophole, agent, [row for row in own if loophole in row.loopholes])
-        for loophole in _loopholes(rows)
-        for agent, own in by_agent(rows).items()
-        if any(loophole in row.loopholes for row in own)
-    )
+    tables: dict[tuple[str, str], _Table] = {}
+    for row in rows:
+        for loophole in dict.fromkeys(row.loopholes):
+            tables.setdefault((loophole, row.agent), _Table()).add(row, loophole)
+    keys = sorted(tables, key=lambda key: (natural(key[0]), key[1]))
+    return tuple(tables[loophole, agent].counted(loophole, agent) for loophole, agent in keys)
+
+
+@attrs.define
+class _Table:
+    """The sides of one loophole that one agent takes, while its runs are counted."""
+
+    sides: Counter[str] = attrs.field(factory=Counter)
+    several: int = 0
+    none: int = 0
+    unscored: int = 0
+
+    def add(self, row: RunRow, loophole: str) -> None:
+        taken = row.positions.get(loophole, ())
+        if row.reward is None:
+            self.unscored += 1
+        elif len(taken) == 1:
+            self.sides[taken[0]] += 1
+        else:
+            self.several += len(taken) > 1
+            self.none += not taken
+
+    def counted(self, loophole: str, agent: str) -> SideCount:
+        return SideCount(
+            loophole=loophole,
+            agent=agent,
+            counts=dict(sorted(self.sides.items())),
+            several=self.several,
+            none=self.none,
+            unscored=self.unscored,
+        )
 
 
 def splits(rows: Iterable[RunRow], *, sides: Mapping[str, Sequence[str]] | None = None) -> tuple[Split, ...]:
@@ -136,15 +165,28 @@ def splits(rows: Iterable[RunRow], *, sides: Mapping[str, Sequence[str]] | None 
         rows: The runs, in any order.
         sides: The sides that each loophole declares; without it, those that some run takes.
     """
-    rows = tuple(rows)
-    found = []
-    for loophole in _loopholes(rows):
-        concerned = [row for row in rows if loophole in row.loopholes]
-        declared = tuple((sides or {}).get(loophole, ()))
-        found.append(_split(loophole, "", concerned, declared))
-        tasks = sorted({row.name for row in concerned}, key=natural)
-        found += [_split(loophole, task, [row for row in concerned if row.name == task], declared) for task in tasks]
-    return tuple(found)
+    # One count per row and loophole is all that is done per run; the rest works on the few different counts.
+    counts = Counter(
+        (loophole, row.name, row.agent, _known_side(row, loophole))
+        for row in rows
+        for loophole in dict.fromkeys(row.loopholes)
+    )
+    tables: dict[str, dict[str, dict[str, Counter[str]]]] = {}
+    for (loophole, name, agent, side), number in counts.items():
+        for task in ("", name):
+            here = tables.setdefault(loophole, {}).setdefault(task, {}).setdefault(agent, Counter())
+            if side is not None:
+                here[side] += number
+    return tuple(
+        _split(loophole, task, tables[loophole][task], tuple((sides or {}).get(loophole, ())))
+        for loophole in sorted(tables, key=natural)
+        for task in ("", *sorted((name for name in tables[loophole] if name), key=natural))
+    )
+
+
+def _known_side(row: RunRow, loophole: str) -> str | None:
+    taken = row.positions.get(loophole, ())
+    return taken[0] if row.reward is not None and len(taken) == 1 else None
 
 
 def take_sides(rows: Iterable[RunRow], sides: Mapping[str, str]) -> tuple[RunRow, ...]:
@@ -166,7 +208,8 @@ def coherent_rate(rows: Iterable[RunRow]) -> Coherent:
 
     An agent that flips sides at random matches some reading every time, and yet follows no policy. Here it has to keep
     to one side of each loophole, whichever suits it best. All combinations of sides are tried; loopholes that share no
-    task are tried apart.
+    task are tried apart. A success that takes no side of a loophole counts whichever is taken, so one that nobody
+    disputes changes nothing.
 
     Args:
         rows: The runs of one agent, in any order.
@@ -179,12 +222,10 @@ def coherent_rate(rows: Iterable[RunRow]) -> Coherent:
     taken: dict[str, str] = {}
     for group in _groups(rows):
         taken |= _best_sides([row for row in rows if row.success and set(row.loopholes) & set(group)], group)
-    # A loophole of which no side is ever taken gets one that no run is on, so that sideless successes do not count.
-    only = dict.fromkeys(_loopholes(rows), "") | taken
     return Coherent(
         agent=grid[0].agent if grid else "",
         sides=dict(sorted(taken.items(), key=lambda item: natural(item[0]))),
-        rate=success_rate(take_sides(rows, only)),
+        rate=success_rate(take_sides(rows, taken)),
     )
 
 
@@ -195,26 +236,8 @@ def entropy(counts: Iterable[int]) -> float:
     return max(0.0, log2(total) - fsum(count * log2(count) for count in present) / total) if total else 0.0
 
 
-def _loopholes(rows: Sequence[RunRow]) -> list[str]:
-    return sorted({loophole for row in rows for loophole in row.loopholes}, key=natural)
-
-
-def _count_sides(loophole: str, agent: str, rows: Sequence[RunRow]) -> SideCount:
-    scored = [row.positions.get(loophole, ()) for row in rows if row.reward is not None]
-    counts = Counter(taken[0] for taken in scored if len(taken) == 1)
-    return SideCount(
-        loophole=loophole,
-        agent=agent,
-        counts=dict(sorted(counts.items())),
-        several=sum(len(taken) > 1 for taken in scored),
-        none=sum(not taken for taken in scored),
-        unscored=len(rows) - len(scored),
-    )
-
-
-def _split(loophole: str, task: str, rows: Sequence[RunRow], declared: Sequence[str]) -> Split:
-    table = {agent: _count_sides(loophole, agent, own).counts for agent, own in by_agent(rows).items()}
-    table = {agent: counts for agent, counts in table.items() if counts}
+def _split(loophole: str, task: str, sides: Mapping[str, Mapping[str, int]], declared: Sequence[str]) -> Split:
+    table = {agent: dict(sorted(sides[agent].items())) for agent in sorted(sides) if sides[agent]}
     weights = [sum(counts.values()) for counts in table.values()]
     pooled = sum((Counter(counts) for counts in table.values()), Counter[str]())
     runs, total = sum(weights), entropy(pooled.values())
@@ -237,12 +260,43 @@ def _split(loophole: str, task: str, rows: Sequence[RunRow], declared: Sequence[
 def _expected_within(weights: Sequence[int], pooled: Sequence[int]) -> float:
     """Return the mean of H(side | agent) when the pooled sides are dealt to the runs at random."""
     runs = sum(weights)
-    terms = []
-    for weight, number in product(weights, pooled):
-        for x in range(max(1, weight + number - runs), min(weight, number) + 1):
-            chance = comb(number, x) * comb(runs - number, weight - x) / comb(runs, weight)
-            terms.append(chance * x * log2(weight / x))
-    return fsum(terms) / runs if runs else 0.0
+    return (
+        fsum(_expected_term(weight, number, runs) for weight, number in product(weights, pooled)) / runs
+        if runs
+        else 0.0
+    )
+
+
+def _expected_term(weight: int, number: int, runs: int) -> float:
+    """Return the mean of x log2(weight / x), x being how many of `number` fall among `weight` of all runs.
+
+    The chances are worked out from the likeliest x, each from its neighbour, and divided by their sum: no factorial is
+    needed, and those too small for a float do not matter.
+    """
+    lowest, highest = max(0, weight + number - runs), min(weight, number)
+    start = min(highest, max(lowest, (weight + 1) * (number + 1) // (runs + 2)))
+    chances, sums = [1.0], [_bits(start, weight)]
+    for x, step in ((start, 1), (start, -1)):
+        chance = 1.0
+        while chance > _TINY and lowest <= x + step <= highest:
+            chance *= _ratio(x, weight, number, runs) if step == 1 else 1 / _ratio(x - 1, weight, number, runs)
+            x += step
+            chances.append(chance)
+            sums.append(chance * _bits(x, weight))
+    return fsum(sums) / fsum(chances)
+
+
+_TINY = 1e-25
+"""Chances below this, by the likeliest, change no figure."""
+
+
+def _ratio(x: int, weight: int, number: int, runs: int) -> float:
+    """Return the hypergeometric chance of x + 1 by that of x."""
+    return (number - x) * (weight - x) / ((x + 1) * (runs - number - weight + x + 1))
+
+
+def _bits(x: int, weight: int) -> float:
+    return x * log2(weight / x) if x else 0.0
 
 
 def _agreement(table: Mapping[str, Mapping[str, int]]) -> float | None:
@@ -254,11 +308,8 @@ def _agreement(table: Mapping[str, Mapping[str, int]]) -> float | None:
 
 
 def _on_sides(row: RunRow, sides: Mapping[str, str]) -> bool:
-    """Tell whether a run is on the given sides; one that takes no known side of anything is on none."""
-    concerned = [loophole for loophole in row.loopholes if loophole in sides]
-    if concerned and not row.positions:
-        return False
-    return all(sides[loophole] in row.positions.get(loophole, (sides[loophole],)) for loophole in concerned)
+    """Tell whether a run is on the given sides, or on neither: what takes no side of a loophole contradicts none."""
+    return all(sides[loophole] in taken for loophole, taken in row.taken.items() if loophole in sides)
 
 
 def _groups(rows: Sequence[RunRow]) -> list[tuple[str, ...]]:

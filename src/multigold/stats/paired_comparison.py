@@ -3,8 +3,8 @@
 Both agents meet the same tasks, so what counts is the difference on each task: d = the first agent's success rate there
 minus the second's. The metric is the mean of d over the tasks that both have, every task weighing the same.
 
-*Interval.* Tasks are drawn with replacement, each with its difference: the paired bootstrap, clustered by task.
-Without a generator the bootstrap is enumerated.
+*Interval.* By default `intervals.paired_interval`, which holds with few tasks; or the paired bootstrap, clustered by
+task: tasks are drawn with replacement, each with its difference. Without a generator the bootstrap is enumerated.
 
 *Test.* If the two agents were the same, each d could as well have the other sign. The p-value is the share of the sign
 patterns whose sum is at least as far from 0 as the observed one (Fisher's randomisation test for pairs, The Design of
@@ -15,7 +15,8 @@ task this is McNemar's exact test. Swapping whole tasks leaves it valid whatever
 
 *Sensitivity.* With s the standard deviation of d (ddof 1) over n tasks, differences below z s / sqrt(n) are what two
 equal agents show, z being the normal quantile of the level; the smallest true difference that a comparison of this
-size would find with some power is (z + z_power) s / sqrt(n) (Miller, arXiv 2411.00640, sections 4 and 5).
+size would find with some power is (z + z_power) s / sqrt(n) (Miller, arXiv 2411.00640, sections 4 and 5). Turned
+round, it says how many tasks, or trials of these, would tell the two apart if they differ by as much as they seem to.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from math import gcd, lcm, sqrt
+from math import ceil, gcd, lcm, sqrt
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import attrs
 
 from multigold.errors import CallError
 from multigold.stats.exact import exact_bootstrap_interval, unpack
+from multigold.stats.intervals import paired_interval
 from multigold.stats.pass_k import cell_variance
 from multigold.stats.rates import Interval, check_level
 from multigold.stats.resampling import RESAMPLES, Units, bootstrap_interval, import_numpy, units_of_totals
@@ -46,6 +48,15 @@ PAIRING: Mapping[Pairing, str] = {
     "trials": "paired by task and trial: only trials that both agents have scored count",
 }
 """What may be paired, in a sentence each."""
+
+PairedInterval: TypeAlias = Literal["adjusted", "bootstrap"]
+"""How the interval of a difference is found."""
+
+PAIRED_INTERVALS: Mapping[str, str] = {
+    "adjusted": "adjusted for matched tasks (Agresti and Min)",
+    "bootstrap": "paired bootstrap by tasks",
+}
+"""How the interval of a difference may be found, in a few words each; the first is the default."""
 
 Decision: TypeAlias = Literal["first", "second", "not_distinguishable"]
 """Which agent is better, if the test can say."""
@@ -116,6 +127,10 @@ class Sensitivity:
         power: Chance that `detectable` belongs to.
         trial_share: Share of the variance of the differences that comes from chance between trials of one task, which
             more trials would reduce; the rest only more tasks do. None if no task has two trials by both agents.
+        tasks_needed: Tasks like these on which a true difference as large as the one seen would be found with the given
+            power; None if none is seen.
+        trials_needed: Trials of each of these tasks by either agent that would do, if they have the same number now on
+            average; None if no number of trials would, or that cannot be told.
     """
 
     tasks: int
@@ -125,6 +140,8 @@ class Sensitivity:
     level: float
     power: float
     trial_share: float | None
+    tasks_needed: int | None = None
+    trials_needed: int | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -142,6 +159,8 @@ class PairedComparison:
         first_rate: The first agent's rate, mean over shared tasks; None if there are none.
         second_rate: The second's.
         difference: The first's minus the second's.
+        bounds: Lowest and highest that it would be if unscored runs were lost by one and won by the other, over all
+            tasks that both have runs of; None without such tasks.
         interval: Its paired interval, clustered by task.
         test: The sign-flip test; None if no task is shared.
         decision: `not_distinguishable` unless the test's p-value is at most 1 - level.
@@ -162,6 +181,7 @@ class PairedComparison:
     first_rate: float | None
     second_rate: float | None
     difference: float | None
+    bounds: tuple[float, float] | None
     interval: Interval | None
     test: SignFlip | None
     decision: Decision
@@ -177,6 +197,7 @@ def compare_agents(
     second: Iterable[RunRow],
     *,
     pairing: Pairing = "tasks",
+    interval: PairedInterval = "adjusted",
     rng: np.random.Generator | None = None,
     resamples: int = RESAMPLES,
     level: float = 0.95,
@@ -188,6 +209,7 @@ def compare_agents(
         first: The runs of one, in any order.
         second: The runs of the other.
         pairing: What is paired; by trial only if both ran their trials from the same seeds.
+        interval: How the interval is found; see `PAIRED_INTERVALS`.
         rng: The source of randomness; None enumerates the bootstrap and the sign patterns.
         resamples: How many resamples to draw, where any are.
         level: Coverage of the interval; 1 - level is the test's significance.
@@ -199,6 +221,7 @@ def compare_agents(
         MissingExtraError: A generator is given and numpy is not installed.
     """
     check_option("pairing", pairing, PAIRING)
+    check_option("interval", interval, PAIRED_INTERVALS)
     check_level(level)
     check_level(power)
     first, second = tuple(first), tuple(second)
@@ -221,7 +244,8 @@ def compare_agents(
         first_rate=_float(_mean([Fraction(*found.first) for found in by_task])),
         second_rate=_float(_mean([Fraction(*found.second) for found in by_task])),
         difference=_float(mean),
-        interval=_interval(differences, rng, resamples, level),
+        bounds=_bounds(first, second),
+        interval=_adjusted(by_task, level) if interval == "adjusted" else _interval(differences, rng, resamples, level),
         test=test,
         decision=_decide(mean, test, level),
         sensitivity=sensitivity(by_task, level=level, power=power),
@@ -287,17 +311,38 @@ def sensitivity(by_task: Sequence[TaskDifference], *, level: float = 0.95, power
     from_trials = [
         _trial_variance(found.first) + _trial_variance(found.second) for found in by_task if _repeated(found)
     ]
+    trial_variance = sum(from_trials, Fraction(0)) / len(from_trials) if from_trials else None
+    both = reach + NormalDist().inv_cdf(power)
     return Sensitivity(
         tasks=count,
         deviation=sqrt(variance),
         floor=reach * error,
-        detectable=(reach + NormalDist().inv_cdf(power)) * error,
+        detectable=both * error,
         level=level,
         power=power,
-        trial_share=float(min(Fraction(1), sum(from_trials, Fraction(0)) / len(from_trials) / variance))
-        if from_trials and variance
-        else None,
+        trial_share=float(min(Fraction(1), trial_variance / variance)) if trial_variance and variance else None,
+        tasks_needed=ceil(both**2 * variance / middle**2) if middle else None,
+        trials_needed=_trials_needed(by_task, middle, variance, trial_variance, both),
     )
+
+
+def _trials_needed(
+    by_task: Sequence[TaskDifference],
+    middle: Fraction,
+    variance: Fraction,
+    trial_variance: Fraction | None,
+    reach: float,
+) -> int | None:
+    """Return how many trials of each task would bring the error down to where the difference is found.
+
+    With f times as many trials the variance is that between tasks plus that from trials by f.
+    """
+    if not middle or trial_variance is None:
+        return None
+    now = sum(found.first[1] + found.second[1] for found in by_task) / (2 * len(by_task))
+    between = max(0.0, float(variance - trial_variance))
+    left = len(by_task) * float(middle) ** 2 / reach**2 - between
+    return ceil(now * float(trial_variance) / left) if left > 0 else None
 
 
 def _scored_cells(rows: Iterable[RunRow]) -> dict[str, Cell]:
@@ -368,6 +413,31 @@ def _draw_patterns(steps: Sequence[int], observed: int, rng: np.random.Generator
         extreme += int((abs(sums) >= threshold).sum())
         left -= drawn
     return 1 + extreme, 1 + resamples
+
+
+def _adjusted(by_task: Sequence[TaskDifference], level: float) -> Interval | None:
+    trials = sum(found.first[1] + found.second[1] for found in by_task) / (2 * len(by_task)) if by_task else 1.0
+    ends = paired_interval([found.exact for found in by_task], trials=trials, level=level)
+    if ends is None:
+        return None
+    return Interval(low=ends[0], high=ends[1], level=level, method="adjusted", by="tasks", units=len(by_task))
+
+
+def _bounds(first: Sequence[RunRow], second: Sequence[RunRow]) -> tuple[float, float] | None:
+    ours, theirs = ({cell.task: cell for cell in cells_of_one_agent(rows)} for rows in (first, second))
+    shared = [task for task in ours if task in theirs]
+    if not shared:
+        return None
+    lost_won = [(_lost_won(ours[task]), _lost_won(theirs[task])) for task in shared]
+    low = sum((one[0] - other[1] for one, other in lost_won), Fraction(0)) / len(shared)
+    high = sum((one[1] - other[0] for one, other in lost_won), Fraction(0)) / len(shared)
+    return float(low), float(high)
+
+
+def _lost_won(cell: Cell) -> tuple[Fraction, Fraction]:
+    """Return the rate of a task if every unscored run were lost, and were won."""
+    runs = len(cell.rows)
+    return Fraction(cell.successes, runs), Fraction(cell.successes + cell.unscored, runs)
 
 
 def _interval(

@@ -26,9 +26,6 @@ from multigold.stats.rows import MISSING, Cell, Missing, RunRow, cells, cells_of
 PassKind: TypeAlias = Literal["pass^k", "pass@k", "pass^k on one side"]
 """The metrics over k trials."""
 
-Sides: TypeAlias = Mapping[str, Iterable[str]] | None
-"""The sides that a run may have taken, by loophole; empty if they are not known, None if there are none."""
-
 
 @attrs.frozen(kw_only=True)
 class PassK:
@@ -164,7 +161,7 @@ def pass_hat_k_on_one_side(
 
     An agent that succeeds every time, under a different reading each time, is not reliable, and this shows it. For one
     loophole and runs with one side each it is the sum over sides of C(c_side, k) / C(n, k). Runs that are compatible
-    with several sides agree with all of these; a run that succeeds on no known side agrees with none. On tasks that
+    with several sides agree with all of these; a run that takes no side of a loophole contradicts none. On tasks that
     exercise no loophole it is pass^k itself.
 
     Raises:
@@ -174,8 +171,10 @@ def pass_hat_k_on_one_side(
 
     def metric(cell: Cell, trials: int, k: int) -> Fraction | None:
         if cell.task not in agreeing:
-            agreeing[cell.task] = _agreeing([_sides(row) for row in cell.rows if row.success])
-        return None if trials < k else Fraction(agreeing[cell.task][k], comb(trials, k))
+            agreeing[cell.task] = _agreeing([row.taken for row in cell.rows if row.success])
+        if trials < k:
+            return None
+        return Fraction(sum(times * comb(number, k) for number, times in agreeing[cell.task].items()), comb(trials, k))
 
     return _for_every_k("pass^k on one side", metric, rows, missing, planned, tasks)
 
@@ -255,35 +254,40 @@ def _pass_k(
     )
 
 
-def _sides(row: RunRow) -> Sides:
-    return row.positions if row.loopholes else None
+_Common: TypeAlias = frozenset[tuple[str, frozenset[str]]]
+"""The sides that some trials share, of each loophole of which any of them takes one."""
 
 
-def _agreeing(successes: Sequence[Sides]) -> Counter[int]:
-    """Count, by size, the sets of successful trials that share a side of every loophole that they take one of.
+def _agreeing(successes: Sequence[Mapping[str, Sequence[str]]]) -> Counter[int]:
+    """Return how often each number of trials stands in the count of the sets that share a side of every loophole.
 
-    Each trial in turn is left or taken; what is remembered is how many are taken and which sides they still share.
+    The number of sets of k successful trials that share a side is the sum of times x C(number, k), over what is
+    returned. No set of trials is ever listed: what any of them share is the common part of some kinds of trial, and
+    there are few. The sets that share at least something are those drawn from the trials that are on all of it; those
+    that share exactly that are these without those that share more (Moebius inversion).
     """
-    shared: Counter[tuple[int, frozenset[tuple[str, frozenset[str]]]]] = Counter({(0, frozenset()): 1})
-    for sides in successes:
-        if sides is not None and not sides:
-            continue
-        for (taken, common), ways in list(shared.items()):
-            met = _meet(common, sides or {})
-            if met is not None:
-                shared[taken + 1, met] += ways
-    sizes: Counter[int] = Counter()
-    for (taken, _), ways in shared.items():
-        sizes[taken] += ways
-    return sizes
+    alike = Counter(frozenset((name, frozenset(sides)) for name, sides in one.items()) for one in successes)
+    shared: set[_Common] = {frozenset()}
+    for kind in alike:
+        shared |= {met for common in shared if (met := _meet(common, kind)) is not None}
+    exactly: dict[_Common, Counter[int]] = {}
+    # What is shared by fewer trials is more, and comes first.
+    on = {common: sum(n for kind, n in alike.items() if _meet(common, kind) == common) for common in shared}
+    for common in sorted(shared, key=lambda one: (on[one], len(one), -sum(len(sides) for _, sides in one))):
+        exactly[common] = Counter({on[common]: 1})
+        for more, numbers in exactly.items():
+            if more != common and _meet(more, common) == common:
+                exactly[common].subtract(numbers)
+    total: Counter[int] = Counter()
+    for numbers in exactly.values():
+        total.update(numbers)
+    return total
 
 
-def _meet(
-    common: frozenset[tuple[str, frozenset[str]]], sides: Mapping[str, Iterable[str]]
-) -> frozenset[tuple[str, frozenset[str]]] | None:
+def _meet(common: _Common, other: _Common) -> _Common | None:
     met = dict(common)
-    for loophole, taken in sides.items():
-        met[loophole] = met.get(loophole, frozenset(taken)) & frozenset(taken)
+    for loophole, sides in other:
+        met[loophole] = met.get(loophole, sides) & sides
         if not met[loophole]:
             return None
     return frozenset(met.items())

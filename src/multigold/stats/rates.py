@@ -15,7 +15,17 @@ import attrs
 from multigold.errors import CallError
 from multigold.stats.rows import MISSING, Missing, RunRow, cells, check_option
 
-IntervalMethod: TypeAlias = Literal["wilson", "bootstrap", "exact-bootstrap"]
+IntervalMethod: TypeAlias = Literal[
+    "beta-binomial",
+    "bootstrap",
+    "exact-bootstrap",
+    "bca",
+    "t",
+    "logit",
+    "effective-wilson",
+    "wilson",
+    "adjusted",
+]
 """How an interval was found."""
 
 By: TypeAlias = Literal["tasks", "trials"]
@@ -41,6 +51,8 @@ class Rate:
         missing: What becomes of unscored and absent trials.
         of: The denominator under the convention.
         value: The rate, 0..1; None if the denominator is 0.
+        lowest: The rate if every unscored run and every absent trial were a failure; None if there are no runs.
+        highest: The rate if each were a success.
     """
 
     successes: int
@@ -51,6 +63,27 @@ class Rate:
     missing: Missing = "left_out"
     of: int = attrs.field(init=False)
     value: float | None = attrs.field(init=False)
+
+    lowest: float | None = attrs.field(init=False)
+    highest: float | None = attrs.field(init=False)
+
+    @lowest.default
+    def _if_lost(self) -> float | None:
+        return self.successes / self.planned if self.planned else None
+
+    @highest.default
+    def _if_won(self) -> float | None:
+        return (self.successes + self.planned - self.scored) / self.planned if self.planned else None
+
+    @property
+    def planned(self) -> int:
+        """Runs in all: scored, unscored and absent."""
+        return self.scored + self.unscored + self.absent
+
+    @property
+    def mostly_unscored(self) -> bool:
+        """Whether fewer than half of the planned runs are scored, so that the rate says little of the agent."""
+        return 2 * self.scored < self.planned
 
     @of.default
     def _denominator(self) -> int:

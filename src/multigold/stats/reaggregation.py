@@ -26,7 +26,8 @@ class RankChange:
         before: Its rate before.
         after: Its rate after; of nothing if it has no runs left.
         lift: Rate after minus rate before; None if one of them is unknown.
-        rank_before: 1 for the best; agents with equal rates share the better rank. None if the rate is unknown.
+        rank_before: 1 for the best; agents with equal rates share the better rank. None if the rate is
+            unknown, or most of the agent's runs are not scored.
         rank_after: The same after.
     """
 
@@ -107,7 +108,7 @@ def reaggregate(before: Iterable[RunRow], after: Iterable[RunRow], *, missing: M
 
 
 def _ranks(rates: Mapping[str, Rate]) -> dict[str, int]:
-    known = {agent: _exact(rate) for agent, rate in rates.items() if rate.of}
+    known = {agent: _exact(rate) for agent, rate in rates.items() if rate.of and not rate.mostly_unscored}
     return {agent: 1 + sum(other > own for other in known.values()) for agent, own in known.items()}
 
 

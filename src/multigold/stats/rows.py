@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from numbers import Rational
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 import attrs
@@ -46,6 +47,7 @@ class RunRow:
         stratum: The run's stratum.
         loopholes: Loopholes that the task exercises; empty if there are no sides to take.
         positions: For each loophole, the sides that the matched readings take, as in a verdict.
+        baselines: What agents that did not do the work earn on this task in the same column; empty if not known.
     """
 
     agent: str
@@ -56,11 +58,17 @@ class RunRow:
     stratum: str = ""
     loopholes: tuple[str, ...] = ()
     positions: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
+    baselines: Mapping[str, float] = attrs.field(factory=dict)
 
     @property
     def name(self) -> str:
         """The task's name among all rows: with its domain, if that is given."""
         return f"{self.domain}/{self.task}" if self.domain else self.task
+
+    @property
+    def taken(self) -> dict[str, tuple[str, ...]]:
+        """The sides that the run takes of its task's loopholes, without those of which it takes none."""
+        return {name: sides for name in self.loopholes if (sides := self.positions.get(name, ()))}
 
     @property
     def success(self) -> bool | None:
@@ -110,6 +118,9 @@ class Cell:
 def cells(rows: Iterable[RunRow], *, planned: int | None = None, tasks: Iterable[str] = ()) -> tuple[Cell, ...]:
     """Group runs by task and agent, in natural order of tasks, then by agent.
 
+    Runs whose task is not known share a name, the empty one, and no task: they say nothing of how many trials a task
+    has, and none of theirs is absent.
+
     Args:
         rows: The runs, in any order.
         planned: Trials that each agent was to make of each task; None takes, for each agent, the most that it made.
@@ -120,7 +131,7 @@ def cells(rows: Iterable[RunRow], *, planned: int | None = None, tasks: Iterable
         groups.setdefault((row.name, row.agent), []).append(row)
     most: dict[str, int] = {}
     for (_, agent), group in groups.items():
-        most[agent] = max(most.get(agent, 0), len(group))
+        most[agent] = max(most.get(agent, 0), len(group) if group[0].task else 0)
     for task in tasks:
         for agent in most:
             groups.setdefault((task, agent), [])
@@ -129,11 +140,25 @@ def cells(rows: Iterable[RunRow], *, planned: int | None = None, tasks: Iterable
         Cell(
             agent=agent,
             task=task,
-            rows=tuple(sorted(groups[task, agent], key=_within_cell)),
-            absent=max(0, (most[agent] if planned is None else planned) - len(groups[task, agent])),
+            rows=_by_trial(groups[task, agent]),
+            absent=_absent(groups[task, agent], most[agent] if planned is None else planned),
         )
         for task, agent in keys
     )
+
+
+def _absent(group: Sequence[RunRow], planned: int) -> int:
+    return 0 if group and not group[0].task else max(0, planned - len(group))
+
+
+def _by_trial(group: list[RunRow]) -> tuple[RunRow, ...]:
+    """Return runs by trial; what else is known of them is looked at only where two are the same trial."""
+    if len({row.trial for row in group}) == len(group):
+        return tuple(sorted(group, key=_trial))
+    return tuple(sorted(group, key=_within_cell))
+
+
+_trial = attrgetter("trial")
 
 
 def cells_of_one_agent(

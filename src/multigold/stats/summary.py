@@ -12,21 +12,23 @@ The functions named `_..._figures` below are the table of contents: each turns o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from typing import TypeAlias
+from math import fsum
+from typing import Any, TypeAlias
 
 import attrs
 
 from multigold.errors import CallError
 from multigold.model.verdict import Verdict
 from multigold.state.canonical import Json
-from multigold.stats import item_diagnostics, loophole_sides, pass_k, resampling
-from multigold.stats.aggregation import ReportBuilder, reward
-from multigold.stats.exact import exact_bootstrap_gap
-from multigold.stats.rates import By, Interval, Rate, success_rate, wilson_interval
+from multigold.stats import intervals, item_diagnostics, loophole_sides, pass_k, resampling
+from multigold.stats.aggregation import WITHOUT_WORK, AboveChance, ReportBuilder, above_chance, reward
+from multigold.stats.beta_binomial import Counts, posterior
+from multigold.stats.exact import exact_bootstrap_gap, exact_bootstrap_interval
+from multigold.stats.intervals import DEFAULT, DRAWN, METHODS, IntervalSettings
+from multigold.stats.rates import By, Interval, IntervalMethod, Rate, success_rate
 from multigold.stats.reaggregation import reaggregate
 from multigold.stats.resampling import RESAMPLES
-from multigold.stats.rows import MISSING, Missing, RunRow, by_agent, leave_out
+from multigold.stats.rows import MISSING, Missing, RunRow, by_agent, cells, check_option, leave_out
 
 AFFECTED = ("affected", "loophole-affected")
 UNAFFECTED = ("free", "resolved", "other_version", "loophole-free")
@@ -48,6 +50,8 @@ class Metric:
         value: The metric; None if it cannot be had.
         low: Lower end of its interval; None if it has none.
         high: Upper end.
+        lowest: What it would be if every unscored or absent run were a failure; None for metrics that are not rates.
+        highest: What it would be if each were a success.
         numerator: What was counted; None if the metric is not a ratio of counts.
         denominator: Of how many.
         method: How the interval, or the metric, was found.
@@ -64,6 +68,8 @@ class Metric:
     value: float | None = None
     low: float | None = None
     high: float | None = None
+    lowest: float | None = None
+    highest: float | None = None
     numerator: int | None = None
     denominator: int | None = None
     method: str = ""
@@ -73,7 +79,7 @@ class Metric:
         """Return the metric with an interval; as it is where there is none."""
         if interval is None:
             return self
-        method = f"{interval.method} by {interval.by}"
+        method = described(interval)
         note = "; ".join(part for part in (self.note, interval.note) if part)
         return attrs.evolve(self, low=interval.low, high=interval.high, method=method, note=note)
 
@@ -87,29 +93,80 @@ FIELDS = tuple(field.name for field in attrs.fields(Metric))
 
 
 @attrs.frozen(kw_only=True)
+class Plan:
+    """What an agent was to run: so many trials of each task.
+
+    Attributes:
+        agent: The agent.
+        domain: The domain.
+        trials: Trials of each task.
+        tasks: The tasks' ids.
+    """
+
+    agent: str
+    domain: str
+    trials: int
+    tasks: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
 class MetricSettings:
     """How metrics are computed.
 
     Attributes:
         column: The reward column.
         missing: What becomes of missing trials; see `multigold.stats.rows.MISSING`.
-        by: What is resampled: `tasks`, because four trials of one task are not four tasks, or `trials`.
-        seed: The seed of every interval.
-        resamples: Resamples per interval; 0 for no bootstrap, which then needs no numpy.
+        interval: How intervals are found; see `multigold.stats.intervals.METHODS`.
+        by: What a bootstrap resamples: `tasks`, because four trials of one task are not four tasks, or `trials`.
+        seed: The seed of every interval that is drawn.
+        resamples: Resamples per interval; 0 enumerates a bootstrap, which then needs no numpy.
         level: Coverage of the intervals.
+        plans: What agents were to run, where that is known.
     """
 
     column: str = "core"
     missing: Missing = "left_out"
+    interval: IntervalMethod = DEFAULT
     by: By = "tasks"
     seed: int = 0
     resamples: int = RESAMPLES
     level: float = 0.95
+    plans: tuple[Plan, ...] = ()
+
+    def __attrs_post_init__(self) -> None:
+        check_option("interval", self.interval, METHODS)
+        if self.by == "trials" and self.interval != "bootstrap":
+            raise CallError(
+                f"only a bootstrap can take trials as independent, and the intervals asked for are {self.interval}.",
+                remedy="Add --interval bootstrap (in Python: interval='bootstrap').",
+            )
 
     def described(self) -> str:
         """Return the settings in a sentence, to print above the metrics."""
-        interval = f"{self.level:.0%} percentile bootstrap by {self.by}, {self.resamples} resamples, seed {self.seed}"
-        return f"column {self.column}; {MISSING[self.missing]}; intervals: {interval if self.resamples else 'Wilson'}"
+        interval = f"{self.level:.0%} {METHODS[self.interval]}"
+        if self.interval in DRAWN:
+            drawn = f"{self.resamples} resamples, seed {self.seed}" if self.resamples else "enumerated"
+            interval = f"{interval}{f' by {self.by}' if self.interval == 'bootstrap' else ''}, {drawn}"
+        return f"column {self.column}; {MISSING[self.missing]}; intervals: {interval}"
+
+    def planned(self, rows: Sequence[RunRow]) -> dict[str, Any]:
+        """Return what is known of what was planned for the runs of one agent, as `success_rate` takes it."""
+        for plan in self.plans:
+            if rows and plan.agent == rows[0].agent and rows[0].domain in ("", plan.domain):
+                prefix = f"{rows[0].domain}/" if rows[0].domain else ""
+                return {"planned": plan.trials, "tasks": [f"{prefix}{task}" for task in plan.tasks]}
+        return {}
+
+    def intervals(self, *names: str) -> IntervalSettings:
+        """Return how the interval of one metric is found; what the metric is called decides its stream of chance."""
+        drawn = self.interval in DRAWN and self.resamples
+        rng = resampling.generator(self.seed, *names) if drawn else None
+        return IntervalSettings(method=self.interval, level=self.level, rng=rng, resamples=self.resamples or 1)
+
+
+def described(interval: Interval) -> str:
+    """Return how an interval was found, in a few words."""
+    return METHODS.get(interval.method) or f"{interval.method} by {interval.by}"
 
 
 def rows_of(
@@ -124,21 +181,58 @@ def rows_of(
         several_domains: Whether rows of other domains are compared with these. Then, as if the verdicts themselves were
             of several, a task is named with its domain: task 5 of one domain is not task 5 of another.
     """
-    verdicts = list(verdicts)
-    several = several_domains or len({verdict.domain for verdict in verdicts}) > 1
-    return tuple(
-        RunRow(
-            agent=verdict.agent,
-            task=verdict.task_id,
-            trial=verdict.trial,
-            reward=reward(verdict, column),
-            domain=verdict.domain if several else "",
-            stratum=summary.stratum(verdict),
-            loopholes=verdict.loopholes,
-            positions=verdict.positions,
+    builder = RowBuilder(column, summary)
+    for verdict in verdicts:
+        builder.add(verdict)
+    return builder.rows(several_domains=several_domains)
+
+
+class RowBuilder:
+    """Rows that are made verdict by verdict, so that the verdicts themselves need not be kept.
+
+    Args:
+        column: A reward column; an unscored run has a reward in `recorded` at most.
+        summary: Says which stratum a run is in.
+    """
+
+    def __init__(self, column: str, summary: ReportBuilder) -> None:
+        self._column = column
+        self._summary = summary
+        self._rows: list[RunRow] = []
+        # Most runs of a task have the same sides and baselines: each is held once.
+        self._held: dict[object, Mapping[str, Any]] = {}
+
+    def add(self, verdict: Verdict) -> None:
+        """Take one run."""
+        sides = tuple(sorted(verdict.positions.items()))
+        baselines = tuple(self._baselines(verdict))
+        self._rows.append(
+            RunRow(
+                agent=verdict.agent,
+                task=verdict.task_id,
+                trial=verdict.trial,
+                reward=reward(verdict, self._column),
+                domain=verdict.domain,
+                stratum=self._summary.stratum(verdict),
+                loopholes=verdict.loopholes,
+                positions=self._held.setdefault(("sides", sides), dict(sides)),
+                baselines=self._held.setdefault(("baselines", baselines), dict(baselines)),
+            )
         )
-        for verdict in verdicts
-    )
+
+    def _baselines(self, verdict: Verdict) -> Iterator[tuple[str, float]]:
+        if self._column == "recorded" or verdict.outcome == "unscored":
+            return
+        for name in WITHOUT_WORK:
+            value = getattr(getattr(verdict, name), self._column)
+            if value is not None:
+                yield name, value
+
+    def rows(self, *, several_domains: bool = False) -> tuple[RunRow, ...]:
+        """Return the rows; those of one domain alone do not name it."""
+        if several_domains or len({row.domain for row in self._rows}) > 1:
+            return tuple(self._rows)
+        return tuple(attrs.evolve(row, domain="") for row in self._rows)
 
 
 def metrics(rows: Sequence[RunRow], settings: MetricSettings) -> tuple[Metric, ...]:
@@ -179,45 +273,131 @@ def _strata(rows: Sequence[RunRow]) -> dict[str, tuple[RunRow, ...]]:
 
 def _rate(agent: str, stratum: str, rows: Sequence[RunRow], settings: MetricSettings) -> Metric:
     counted = success_rate(rows, missing=settings.missing)
-    interval = _interval_of(rows, settings, agent, stratum, counted)
+    whole = counted if stratum else _by_plan(rows, settings)
     return Metric(
         metric="success_rate",
         agent=agent,
         stratum=stratum,
         value=counted.value,
+        lowest=whole.lowest,
+        highest=whole.highest,
         numerator=counted.successes,
         denominator=counted.of,
-        note=_missing_note(counted),
-    ).within(interval)
+        note=_missing_note(counted, whole),
+    ).within(_rate_interval(rows, settings, agent, stratum))
 
 
-def _missing_note(rate: Rate) -> str:
+def _by_plan(rows: Sequence[RunRow], settings: MetricSettings) -> Rate:
+    """Return the rate with what was planned, as far as that is known: for bounds, and to know whether it is whole."""
+    return success_rate(rows, missing=settings.missing, **settings.planned(rows))
+
+
+def _missing_note(rate: Rate, whole: Rate) -> str:
     parts = [f"{rate.unscored} unscored"] if rate.unscored else []
     parts += [f"{rate.absent} planned trials absent"] if rate.absent else []
-    return f"{', '.join(parts)}, {'counted as failed' if rate.missing == 'failed' else 'left out'}" if parts else ""
+    counted = "counted as failed" if rate.missing == "failed" else "left out"
+    notes = [f"{', '.join(parts)}, {counted}"] if parts else []
+    if whole.absent > rate.absent:
+        notes.append(f"{whole.absent} runs of the file's plan are missing")
+    if whole.mostly_unscored:
+        notes.insert(0, "mostly unscored")
+    return "; ".join(notes)
 
 
-def _interval_of(
-    rows: Sequence[RunRow], settings: MetricSettings, agent: str, stratum: str, rate: Rate
-) -> Interval | None:
-    if not settings.resamples:
-        return wilson_interval(rate.successes, rate.of, level=settings.level)
-    sample = resampling.units(rows, by=settings.by, missing=settings.missing)
-    rng = resampling.generator(settings.seed, "success_rate", agent, stratum)
-    return resampling.bootstrap_interval(sample, rng, resamples=settings.resamples, level=settings.level)
+def _rate_interval(rows: Sequence[RunRow], settings: MetricSettings, agent: str, stratum: str) -> Interval | None:
+    how = settings.intervals("success_rate", agent, stratum)
+    if settings.by == "trials":
+        sample = resampling.units(rows, by="trials", missing=settings.missing)
+        if how.rng is None:
+            return _if_enumerable(settings, lambda: exact_bootstrap_interval(sample, level=how.level))
+        return resampling.bootstrap_interval(sample, how.rng, resamples=how.resamples, level=how.level)
+    return _if_enumerable(settings, lambda: intervals.rate_interval(_counts(rows, settings), how))
+
+
+def _counts(rows: Sequence[RunRow], settings: MetricSettings) -> list[Counts]:
+    """Return successes and trials of each task, all agents in the rows together."""
+    found: dict[str, Counts] = {}
+    for cell in cells(rows):
+        successes, trials = found.get(cell.task, (0, 0))
+        found[cell.task] = (successes + cell.successes, trials + cell.trials(settings.missing))
+    return list(found.values())
+
+
+def _if_enumerable(settings: MetricSettings, find: Callable[[], Interval | None]) -> Interval | None:
+    """Return an interval; None if a bootstrap is to be enumerated and cannot be."""
+    try:
+        return find()
+    except CallError:
+        if settings.resamples or settings.interval not in DRAWN:
+            raise
+        return None
+
+
+def _chance_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Iterator[Metric]:
+    """Yield what agents score that did not do the work, and what each agent's rate leaves above that."""
+    for agent, own in by_agent(rows).items():
+        scored = [row for row in own if row.reward is not None]
+        rate = success_rate(own, missing=settings.missing)
+        interval = _rate_interval(own, settings, agent, "")
+        for name in WITHOUT_WORK:
+            known = [row.baselines[name] for row in scored if name in row.baselines]
+            if not known or len(known) < len(scored):
+                continue
+            found = above_chance(rate.value, fsum(known) / len(known))
+            theirs = Metric(metric="without_work", agent=agent, part=name.replace("_", " "), value=found.baseline)
+            yield attrs.evolve(theirs, denominator=len(known), note="on the same runs, by the database factor alone")
+            if name != "adversarial":  # it is no level of chance: the golds are given away
+                yield _above(theirs, found, rate, interval)
+
+
+def _above(theirs: Metric, found: AboveChance, rate: Rate, interval: Interval | None) -> Metric:
+    """Return (rate - theirs) / (1 - theirs), the interval's ends likewise."""
+    metric = attrs.evolve(
+        theirs,
+        metric="above_chance",
+        part=f"over {theirs.part}",
+        value=found.corrected,
+        numerator=rate.successes,
+        denominator=rate.of,
+        note="" if found.baseline is None else f"which scores {found.baseline:.4f}",
+    )
+    if interval is None or found.corrected is None:
+        return metric
+    low, high = (above_chance(end, found.baseline).corrected for end in (interval.low, interval.high))
+    return attrs.evolve(metric, low=low, high=high, method=described(interval))
+
+
+def _rank_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Iterator[Metric]:
+    """Yield each agent's rank, and the ranks that it could have, whatever became of the runs that are not scored."""
+    rates = {agent: _by_plan(own, settings) for agent, own in by_agent(rows).items()}
+    for agent, rate in rates.items() if len(rates) > 1 else ():
+        others = [other for name, other in rates.items() if name != agent]
+        ranked = rate.value is not None and not rate.mostly_unscored
+        rivals = [other.value for other in others if other.value is not None and not other.mostly_unscored]
+        yield Metric(
+            metric="rank",
+            agent=agent,
+            value=float(1 + sum(value > (rate.value or 0.0) for value in rivals)) if ranked else None,
+            lowest=float(1 + sum((other.lowest or 0.0) > (rate.highest or 0.0) for other in others)),
+            highest=float(1 + sum((other.highest or 0.0) > (rate.lowest or 0.0) for other in others)),
+            denominator=len(rates),
+            note="" if ranked else f"not ranked: {rate.scored} of {rate.planned} runs are scored",
+        )
 
 
 def _gap_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Iterator[Metric]:
     for agent, own in by_agent(rows).items():
         free = tuple(row for row in own if row.stratum in UNAFFECTED)
         affected = tuple(row for row in own if row.stratum in AFFECTED)
-        one, other = (success_rate(part, missing=settings.missing).value for part in (free, affected))
-        if one is None or other is None:
+        one, other = (success_rate(part, missing=settings.missing) for part in (free, affected))
+        if one.value is None or other.value is None:
             continue
         yield Metric(
             metric="gap",
             agent=agent,
-            value=one - other,
+            value=one.value - other.value,
+            lowest=(one.lowest or 0.0) - (other.highest or 0.0),
+            highest=(one.highest or 0.0) - (other.lowest or 0.0),
             note="unaffected minus affected; the report says how the affected tasks were selected",
         ).within(_gap_interval(free, affected, agent, settings))
 
@@ -225,13 +405,14 @@ def _gap_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Iterator[M
 def _gap_interval(
     free: Sequence[RunRow], affected: Sequence[RunRow], agent: str, settings: MetricSettings
 ) -> Interval | None:
-    one, other = (resampling.units(part, by=settings.by, missing=settings.missing) for part in (free, affected))
-    if not settings.resamples:
-        with suppress(CallError):  # tasks of different sizes, or too many of them: no exact interval is known
-            return exact_bootstrap_gap(one, other, level=settings.level)
-        return None
-    rng = resampling.generator(settings.seed, "gap", agent)
-    return resampling.bootstrap_gap(one, other, rng, resamples=settings.resamples, level=settings.level)
+    how = settings.intervals("gap", agent)
+    if settings.by == "tasks":
+        ones, others = _counts(free, settings), _counts(affected, settings)
+        return _if_enumerable(settings, lambda: intervals.gap_interval(ones, others, how))
+    one, other = (resampling.units(part, by="trials", missing=settings.missing) for part in (free, affected))
+    if how.rng is None:
+        return _if_enumerable(settings, lambda: exact_bootstrap_gap(one, other, level=how.level))
+    return resampling.bootstrap_gap(one, other, how.rng, resamples=how.resamples, level=how.level)
 
 
 # Trials of one task
@@ -244,9 +425,10 @@ def _pass_k_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Iterato
         "pass^k on one side": pass_k.pass_hat_k_on_one_side,
     }
     for agent, own in by_agent(rows).items():
+        counts = _counts(own, settings)
         for name, compute in kinds.items():
             for found in compute(own, missing=settings.missing):
-                yield Metric(
+                metric = Metric(
                     metric=name,
                     agent=agent,
                     part=str(found.k),
@@ -255,6 +437,40 @@ def _pass_k_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Iterato
                     method=f"missing trials {found.missing}",
                     note=_pass_k_note(found),
                 )
+                yield metric.within(_pass_k_interval(found, counts, agent, settings))
+        yield from _shrunk_metrics(agent, counts)
+
+
+_MOST_SHRUNK = 8
+"""The largest k for which pass^k is shrunk."""
+
+
+def _shrunk_metrics(agent: str, counts: Sequence[Counts]) -> Iterator[Metric]:
+    """Yield pass^k with each task shrunk to what all tasks have in common."""
+    if not any(trials for _, trials in counts):
+        return
+    found = posterior(counts)
+    most = min(_MOST_SHRUNK, max(trials for _, trials in counts))
+    for k, value in enumerate(found.shrunk_pass_hats(most), start=1):
+        yield Metric(
+            metric="pass^k, shrunk",
+            agent=agent,
+            part=str(k),
+            value=value,
+            denominator=len(found.counts),
+            method=METHODS["beta-binomial"],
+            note=f"correlation of two trials of one task {found.correlation:.2f}",
+        )
+
+
+def _pass_k_interval(
+    found: pass_k.PassK, counts: Sequence[Counts], agent: str, settings: MetricSettings
+) -> Interval | None:
+    if settings.by == "trials" or found.kind == "pass^k on one side" or found.value is None:
+        return None
+    how = settings.intervals(found.kind, agent, str(found.k))
+    compute = intervals.pass_at_interval if found.kind == "pass@k" else intervals.pass_hat_interval
+    return _if_enumerable(settings, lambda: compute(counts, found.k, how))
 
 
 def _pass_k_note(found: pass_k.PassK) -> str:
@@ -383,7 +599,9 @@ def _diagnostic_metrics(rows: Sequence[RunRow], settings: MetricSettings) -> Ite
 Part: TypeAlias = Callable[[Sequence[RunRow], MetricSettings], Iterable[Metric]]
 
 PARTS: Mapping[str, Part] = {
+    "above_chance": _chance_metrics,
     "rates": _rate_metrics,
+    "ranks": _rank_metrics,
     "gap": _gap_metrics,
     "pass_at_k": _pass_k_metrics,
     "trial_variance": _variance_metrics,
