@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from multigold.errors import CallError
 from multigold.model.verdict import Match, Rewards, Verdict
-from multigold.stats.multiverse import Multiverse, ReadingMatch, UniverseRun, multiverse, universe_run
+from multigold.stats.multiverse import Multiverse, ReadingMatch, UniverseRun, every_universe, universe_run
 from multigold.stats.multiverse_metrics import universe_metrics
 
 LOOPHOLES = {"L1": ("a", "b"), "L2": ("x", "y", "z"), "L3": ("p", "q")}
@@ -54,7 +54,7 @@ def brute_force(runs: list[UniverseRun], found: Multiverse) -> list[dict[str, fl
 @given(st.lists(run(), min_size=1, max_size=14))
 @settings(max_examples=150, deadline=None)
 def test_ranges_ranks_and_leads_are_those_of_every_universe_in_turn(runs: list[UniverseRun]) -> None:
-    found = multiverse(runs, sides=LOOPHOLES)
+    found = every_universe(runs, sides=LOOPHOLES)
     worlds = brute_force(runs, found)
     assert len(worlds) == found.universes == 12
     for agent in found.agents:
@@ -78,7 +78,7 @@ def test_ranges_ranks_and_leads_are_those_of_every_universe_in_turn(runs: list[U
 @given(st.lists(run(), min_size=1, max_size=14))
 @settings(max_examples=60, deadline=None)
 def test_ranks_that_are_not_enumerated_are_bounds_of_those_that_are(runs: list[UniverseRun]) -> None:
-    exact, bounded = multiverse(runs, sides=LOOPHOLES), multiverse(runs, sides=LOOPHOLES, most=0)
+    exact, bounded = every_universe(runs, sides=LOOPHOLES), every_universe(runs, sides=LOOPHOLES, most=0)
     assert exact.ranks_exact
     for one, other in zip(exact.agents, bounded.agents, strict=True):
         if one.best_rank is not None:
@@ -88,7 +88,7 @@ def test_ranks_that_are_not_enumerated_are_bounds_of_those_that_are(runs: list[U
 @given(st.lists(run(), min_size=1, max_size=12))
 @settings(max_examples=60, deadline=None)
 def test_what_a_reading_carries_is_what_is_lost_without_it(runs: list[UniverseRun]) -> None:
-    for weight in multiverse(runs).readings:
+    for weight in every_universe(runs).readings:
         if weight.standing != "core":
             continue
         without = [
@@ -112,7 +112,7 @@ def settled(agent: str, wins: dict[str, str], task: str = "1") -> list[UniverseR
 
 
 def test_an_order_that_hangs_on_the_reading_is_said() -> None:
-    found = multiverse(settled("A", {"L1": "a"}) + settled("B", {"L1": "b"}))
+    found = every_universe(settled("A", {"L1": "a"}) + settled("B", {"L1": "b"}))
     assert found.universes == 2
     (pair,) = found.pairs
     assert (pair.lead, pair.lowest, pair.highest, pair.hangs) == (0, -1, 1, True)
@@ -125,7 +125,7 @@ def test_an_order_that_hangs_on_the_reading_is_said() -> None:
 def test_two_domains_are_two_multiverses() -> None:
     runs = settled("A", {"L1": "a"})
     with pytest.raises(CallError, match="one domain"):
-        multiverse([*runs, *(attrs.evolve(run, domain="e") for run in runs)])
+        every_universe([*runs, *(attrs.evolve(run, domain="e") for run in runs)])
 
 
 def test_a_match_that_does_not_count_opens_no_universe() -> None:
@@ -144,4 +144,4 @@ def test_a_match_that_does_not_count_opens_no_universe() -> None:
 
 def test_pairs_are_all_pairs() -> None:
     runs = [run for agent in "ABCD" for run in settled(agent, {"L1": "a"})]
-    assert [(p.first, p.second) for p in multiverse(runs).pairs] == list(combinations("ABCD", 2))
+    assert [(p.first, p.second) for p in every_universe(runs).pairs] == list(combinations("ABCD", 2))

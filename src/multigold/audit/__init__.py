@@ -56,8 +56,39 @@ if TYPE_CHECKING:
     )
     from multigold.audit.tools.probe_files import read_probes as read_probes, shipped_probes as shipped_probes
     from multigold.audit.versions import VersionDiff as VersionDiff, compare_releases as compare_releases
+    from multigold.audit.annotations.answers import (
+        Annotations as Annotations,
+        LoopholeAgreement as LoopholeAgreement,
+        agreement_by_loophole as agreement_by_loophole,
+        corrected_by_audit as corrected_by_audit,
+        read_annotations as read_annotations,
+        write_annotations as write_annotations,
+    )
+    from multigold.audit.annotations.items import (
+        Items as Items,
+        draw_items as draw_items,
+        read_items as read_items,
+        write_items as write_items,
+    )
+    from multigold.audit.claims.checking import (
+        Claim as Claim,
+        Discrepancy as Discrepancy,
+        check_claim as check_claim,
+        claim_of as claim_of,
+        gather as gather,
+        read_claim as read_claim,
+    )
+    from multigold.audit.claims.statements import (
+        statement_of as statement_of,
+        statement_text as statement_text,
+    )
 
 _HOMES = {
+    "claims.statements": "statement_of statement_text",
+    "claims.checking": "Claim Discrepancy check_claim claim_of gather read_claim",
+    "annotations.items": "Items draw_items read_items write_items",
+    "annotations.answers": "Annotations LoopholeAgreement agreement_by_loophole corrected_by_audit read_annotations "
+    "write_annotations",
     "findings": "BaselineComparison baseline_json compare_with_baseline read_baseline",
     "golds.auditing": "GoldAudit audit_golds",
     "golds.cases": "Gold golds_of_catalogue golds_of_release",

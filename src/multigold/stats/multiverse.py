@@ -254,7 +254,7 @@ class Multiverse:
     gain_untouched: int
 
 
-def multiverse(
+def every_universe(
     runs: Iterable[UniverseRun], *, sides: Mapping[str, Sequence[str]] | None = None, most: int = MOST_UNIVERSES
 ) -> Multiverse:
     """Return scores and ranks under every coherent combination of sides.

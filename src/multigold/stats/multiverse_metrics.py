@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from multigold.model.catalogue import Catalogue
-from multigold.stats.multiverse import AgentRange, Multiverse, PairOrder, ReadingWeight, UniverseRun, multiverse
+from multigold.stats.multiverse import AgentRange, Multiverse, PairOrder, ReadingWeight, UniverseRun, every_universe
 from multigold.stats.summary import Metric
 
 MOST_READINGS = 20
@@ -26,7 +26,7 @@ def universe_metrics(
         by_domain.setdefault(run.domain, []).append(run)
     found: list[Metric] = []
     for domain in sorted(by_domain):
-        found += _metrics(multiverse(by_domain[domain], sides=(sides or {}).get(domain)))
+        found += _metrics(every_universe(by_domain[domain], sides=(sides or {}).get(domain)))
     return tuple(sorted(found, key=lambda metric: _ORDER.index(metric.metric)))
 
 
