@@ -483,3 +483,19 @@ def test_provenance_names_versions_digests_reader_and_options(write: Write, data
     assert stated["catalogues"] == {"tau2-airline": file.catalogue_digest}
     assert file.digest == hashlib.sha256(path.read_bytes()).hexdigest()
     assert (file.format, file.domain, file.fidelity["calls"]) == ("tau2", "tau2-airline", 2)
+
+
+def test_a_file_that_is_mostly_unscored_says_so_with_the_reason_and_what_to_try() -> None:
+    from multigold.rescoring.batch import _Counts
+
+    counts = _Counts()
+    for trial in range(3):
+        reason = Reason(code="contradiction", sentence="its checks are of task 7")
+        counts.add(Verdict(outcome="unscored", reason=reason, task_id="1", trial=trial))
+    counts.add(Verdict(outcome="matched", task_id="1", trial=3))
+    (doubt,) = counts.doubts()
+    assert doubt.startswith("mostly unscored: 3 of 4 runs, 3 of them by contradiction, such as: its checks")
+    assert "--rejoin" in doubt
+    counts.add(Verdict(outcome="matched", task_id="2"))
+    counts.add(Verdict(outcome="matched", task_id="3"))
+    assert list(counts.doubts()) == []

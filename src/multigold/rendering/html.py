@@ -60,6 +60,7 @@ def report_page(report: Report, files: tuple[FileReport, ...], changed: tuple[Ve
             ("By task", ("domain", "task", "stratum"), report.by_task),
         ),
         headings=HEADINGS,
+        headlines=report.headlines(),
         baselines=BASELINES,
         rate=rate_text,
         percent=percent_text,

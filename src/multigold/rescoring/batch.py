@@ -160,6 +160,7 @@ class _Counts:
 
     outcomes: Counter[str] = attrs.field(factory=Counter)
     unscored: Counter[str] = attrs.field(factory=Counter)
+    reasons: dict[str, str] = attrs.field(factory=dict)
     fidelity: Counter[str] = attrs.field(factory=Counter)
     agents: set[str] = attrs.field(factory=set)
     tasks: Counter[str] = attrs.field(factory=Counter)
@@ -173,6 +174,7 @@ class _Counts:
         self.other_scorer.add(verdict)
         if verdict.outcome == "unscored" and verdict.reason is not None:
             self.unscored[verdict.reason.code] += 1
+            self.reasons.setdefault(verdict.reason.code, verdict.reason.sentence)
         for name in FIDELITY:
             self.fidelity[name] += getattr(verdict.fidelity, name)
         self.fidelity["drifting"] += bool(verdict.fidelity.drift)
@@ -188,7 +190,21 @@ class _Counts:
         mismatches = self.unscored["hash_mismatch"]
         if mismatches and mismatches * DRIFT_WARNING >= runs:
             yield f"{mismatches} of {runs} runs do not lead to the end state whose hash was recorded"
+        unscored = self.unscored.total()
+        if 2 * unscored > runs:
+            code, number = self.unscored.most_common(1)[0]
+            remedy = _REMEDIES.get(code, "")
+            yield (
+                f"mostly unscored: {unscored} of {runs} runs, {number} of them by {code}, such as: {self.reasons[code]}"
+                f"{f'; {remedy}' if remedy else ''}"
+            )
 
+
+_REMEDIES = {
+    "contradiction": "--rejoin takes the word of the runs' recorded checks",
+    "no_gold": "--gold-sets names a catalogue for it",
+}
+"""What to try where most runs of a file are unscored for a reason; the tables say what helps against missing tasks."""
 
 DRIFT_WARNING = 10
 """A file is doubted as a whole where one run in so many drifts."""
